@@ -1,0 +1,1 @@
+"""OTLP in, traces rebuilt, cases scored, reports out."""

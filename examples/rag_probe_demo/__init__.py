@@ -1,0 +1,1 @@
+"""Two small apps that a RAG engineer would recognise."""

@@ -1,0 +1,1 @@
+"""LangChain: callback runs into RAG stages."""

@@ -1,0 +1,1 @@
+"""LangGraph: interrupts, resumes and checkpoints."""
