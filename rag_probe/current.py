@@ -1,0 +1,52 @@
+"""How `stage` and `tell` find the run they stand in: an integration registers a resolver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Protocol, TypeAlias
+
+from rag_probe.stages import Budget, Citations, Identity, Outcome, Stage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What only the app knows about the current question; None leaves what was told before."""
+
+    outcome: Outcome | None = None
+    confidence: float | None = None
+    budget: Budget | None = None
+    citations: Citations | None = None
+    identity: Identity | None = None
+
+
+class CurrentRun(Protocol):
+    """A framework's run that is under way in this context."""
+
+    def record(self, stage: Stage, started_ns: int, ended_ns: int, error: str | None) -> None:
+        """Add a stage that the app recorded itself, as a child of this run; never raises."""
+        ...
+
+    def tell(self, told: Told) -> None:
+        """Note what the app says about the question that this run belongs to; never raises."""
+        ...
+
+
+Resolver: TypeAlias = Callable[[], CurrentRun | None]
+
+_resolvers: Final[list[Resolver]] = []
+
+
+def register_resolver(resolver: Resolver) -> None:
+    """Add a way to find the current run; registering one twice changes nothing."""
+    if resolver not in _resolvers:
+        _resolvers.append(resolver)
+
+
+def current_run() -> CurrentRun | None:
+    """The innermost run of the first integration that knows one; None outside of all."""
+    for resolver in _resolvers:
+        run = resolver()
+        if run is not None:
+            return run
+    return None

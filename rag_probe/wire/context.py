@@ -1,0 +1,89 @@
+"""ContextAssembly as attributes: on the span of the model call whose prompt it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rag_probe import attributes as a
+from rag_probe.attributes import Attributes, Value
+from rag_probe.stages import Budget, ContextAssembly, Range
+from rag_probe.wire.columns import get, get_column, get_count, get_ids, get_list, put, put_column, put_count
+
+
+def encode_context(stage: ContextAssembly, cap: int) -> dict[str, Value]:
+    """Prompt order; kept ranges flattened, each with the place of its passage."""
+    out: dict[str, Value] = {a.STAGE: "context"}
+    put_context(out, stage, cap)
+    put(out, a.STEP_NAME, stage.step)
+    return out
+
+
+def put_context(out: dict[str, Value], stage: ContextAssembly, cap: int) -> None:
+    """Write the context beside another stage's attributes."""
+    put_column(out, a.CONTEXT_IDS, stage.ids, cap)
+    put_count(out, a.CONTEXT_COUNT, len(stage.ids), stage.count, cap)
+    put_column(out, a.CONTEXT_TOKENS, stage.tokens, cap)
+    put_column(out, a.CONTEXT_TRUNCATED, stage.truncated, cap)
+    _put_kept(out, stage.kept[:cap])
+    put_column(out, a.CONTEXT_DUPLICATE_OF, stage.duplicate_of, cap)
+    if stage.dropped:
+        put_column(out, a.CONTEXT_DROPPED, stage.dropped, cap)
+        put_count(out, a.CONTEXT_DROPPED_COUNT, len(stage.dropped), stage.dropped_count, cap)
+        put_column(out, a.CONTEXT_DROPPED_REASONS, stage.dropped_reasons, cap)
+    if stage.budget is not None:
+        put(out, a.BUDGET_LIMIT, stage.budget.limit)
+        put(out, a.BUDGET_USED, stage.budget.used)
+        put(out, a.BUDGET_TOKENIZER, stage.budget.tokenizer)
+
+
+def decode_context(attributes: Attributes) -> ContextAssembly | None:
+    """The inverse of `encode_context` and `put_context`; None without a list of ids."""
+    ids = get_ids(attributes, a.CONTEXT_IDS, a.CONTEXT_COUNT)
+    if ids is None:
+        return None
+    size = len(ids)
+    dropped = get_list(attributes, a.CONTEXT_DROPPED, str) or ()
+    return ContextAssembly(
+        step=get(attributes, a.STEP_NAME, str),
+        ids=ids,
+        tokens=get_column(attributes, a.CONTEXT_TOKENS, size, int),
+        truncated=get_column(attributes, a.CONTEXT_TRUNCATED, size, bool),
+        kept=_get_kept(attributes, size),
+        duplicate_of=get_column(attributes, a.CONTEXT_DUPLICATE_OF, size, str),
+        dropped=dropped,
+        dropped_reasons=get_column(attributes, a.CONTEXT_DROPPED_REASONS, len(dropped), str),
+        budget=decode_budget(attributes),
+        count=get_count(attributes, a.CONTEXT_COUNT, size),
+        dropped_count=get_count(attributes, a.CONTEXT_DROPPED_COUNT, len(dropped)),
+    )
+
+
+def decode_budget(attributes: Attributes) -> Budget | None:
+    """The budget, which may be told where no passage was found."""
+    budget = Budget(
+        limit=get(attributes, a.BUDGET_LIMIT, int),
+        used=get(attributes, a.BUDGET_USED, int),
+        tokenizer=get(attributes, a.BUDGET_TOKENIZER, str),
+    )
+    return None if budget == Budget() else budget
+
+
+def _put_kept(out: dict[str, Value], kept: Sequence[Sequence[Range]]) -> None:
+    flat = [(start, end, place) for place, ranges in enumerate(kept) for start, end in ranges]
+    if flat:
+        starts, ends, places = zip(*flat, strict=True)
+        out[a.CONTEXT_KEPT_START], out[a.CONTEXT_KEPT_END], out[a.CONTEXT_KEPT_AT] = starts, ends, places
+
+
+def _get_kept(attributes: Attributes, size: int) -> tuple[tuple[Range, ...], ...]:
+    starts = get_list(attributes, a.CONTEXT_KEPT_START, int) or ()
+    ends = get_list(attributes, a.CONTEXT_KEPT_END, int) or ()
+    places = get_list(attributes, a.CONTEXT_KEPT_AT, int) or ()
+    if not starts or not len(starts) == len(ends) == len(places):
+        return ()
+    kept: list[list[Range]] = [[] for _ in range(size)]
+    for start, end, place in zip(starts, ends, places, strict=True):
+        if not (0 <= place < size and 0 <= start <= end):
+            return ()
+        kept[place].append((start, end))
+    return tuple(tuple(ranges) for ranges in kept)

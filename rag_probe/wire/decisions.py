@@ -1,0 +1,69 @@
+"""Filtering and PermissionCheck as attributes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rag_probe import attributes as a
+from rag_probe.attributes import Attributes, Value
+from rag_probe.stages import Decision, Filtering, PermissionCheck
+from rag_probe.wire.columns import get, get_column, get_count, get_ids, get_list, put, put_column, put_count
+
+_DECISIONS: Final[dict[str, Decision]] = {"allow": "allow", "deny": "deny"}
+
+
+def encode_filtering(stage: Filtering, cap: int) -> dict[str, Value]:
+    """Both lists; an empty one as its count."""
+    out: dict[str, Value] = {a.STAGE: "filter"}
+    put_column(out, a.FILTER_KEPT, stage.kept, cap)
+    put_count(out, a.FILTER_KEPT_COUNT, len(stage.kept), stage.kept_count, cap)
+    put_column(out, a.FILTER_DROPPED, stage.dropped, cap)
+    put_count(out, a.FILTER_DROPPED_COUNT, len(stage.dropped), stage.dropped_count, cap)
+    put_column(out, a.FILTER_REASONS, stage.reasons, cap)
+    put(out, a.STEP_NAME, stage.step)
+    return out
+
+
+def decode_filtering(attributes: Attributes) -> Filtering | None:
+    """The inverse of `encode_filtering`; None without a list of what was kept."""
+    kept = get_ids(attributes, a.FILTER_KEPT, a.FILTER_KEPT_COUNT)
+    if kept is None:
+        return None
+    dropped = get_ids(attributes, a.FILTER_DROPPED, a.FILTER_DROPPED_COUNT) or ()
+    return Filtering(
+        step=get(attributes, a.STEP_NAME, str),
+        kept=kept,
+        dropped=dropped,
+        reasons=get_column(attributes, a.FILTER_REASONS, len(dropped), str),
+        kept_count=get_count(attributes, a.FILTER_KEPT_COUNT, len(kept)),
+        dropped_count=get_count(attributes, a.FILTER_DROPPED_COUNT, len(dropped)),
+    )
+
+
+def encode_permission(stage: PermissionCheck, cap: int) -> dict[str, Value]:
+    """One decision per id."""
+    out: dict[str, Value] = {a.STAGE: "permission"}
+    put_column(out, a.PERMISSION_IDS, stage.ids, cap)
+    put_column(out, a.PERMISSION_DECISIONS, stage.decisions, cap)
+    put_column(out, a.PERMISSION_REASONS, stage.reasons, cap)
+    put_count(out, a.PERMISSION_COUNT, len(stage.ids), stage.count, cap)
+    put(out, a.PERMISSION_POLICY, stage.policy)
+    put(out, a.STEP_NAME, stage.step)
+    return out
+
+
+def decode_permission(attributes: Attributes) -> PermissionCheck | None:
+    """The inverse of `encode_permission`; None unless every id has a known decision."""
+    ids = get_ids(attributes, a.PERMISSION_IDS, a.PERMISSION_COUNT)
+    words = get_list(attributes, a.PERMISSION_DECISIONS, str) or ()
+    decisions: tuple[Decision, ...] = tuple(_DECISIONS[word] for word in words if word in _DECISIONS)
+    if ids is None or len(decisions) != len(ids) or len(words) != len(ids):
+        return None
+    return PermissionCheck(
+        step=get(attributes, a.STEP_NAME, str),
+        ids=ids,
+        decisions=decisions,
+        reasons=get_column(attributes, a.PERMISSION_REASONS, len(ids), str),
+        policy=get(attributes, a.PERMISSION_POLICY, str),
+        count=get_count(attributes, a.PERMISSION_COUNT, len(ids)),
+    )

@@ -1,0 +1,95 @@
+"""Generation and ToolCall as attributes: the GenAI conventions' names, and ours for what they lack."""
+
+from __future__ import annotations
+
+from typing import Final, TypeVar
+
+from rag_probe import attributes as a
+from rag_probe.attributes import Attributes, Value
+from rag_probe.stages import Content, Generation, ToolCall
+from rag_probe.wire.columns import get, get_list, put
+from rag_probe.wire.context import decode_context, put_context
+
+K = TypeVar("K", str, int)
+
+_OLDER: Final = {
+    a.PROVIDER: "gen_ai.system",
+    a.INPUT_TOKENS: "gen_ai.usage.prompt_tokens",
+    a.OUTPUT_TOKENS: "gen_ai.usage.completion_tokens",
+    a.CACHE_WRITE_TOKENS: "gen_ai.usage.cache_creation.input_tokens",
+}
+"""What earlier versions of the conventions called the same thing: still on the wire."""
+
+
+def encode_generation(stage: Generation, cap: int) -> dict[str, Value]:
+    """One model call together with the context found in its prompt."""
+    out: dict[str, Value] = {a.OPERATION: stage.operation, a.STAGE: "generation"}
+    if stage.context is not None:
+        put_context(out, stage.context, cap)
+    put(out, a.PROVIDER, stage.provider)
+    put(out, a.REQUEST_MODEL, stage.model)
+    put(out, a.RESPONSE_MODEL, stage.response_model)
+    put(out, a.INPUT_TOKENS, stage.input_tokens)
+    put(out, a.OUTPUT_TOKENS, stage.output_tokens)
+    put(out, a.CACHE_READ_TOKENS, stage.cached_tokens)
+    put(out, a.CACHE_WRITE_TOKENS, stage.cache_write_tokens)
+    put(out, a.REASONING_TOKENS, stage.reasoning_tokens)
+    if stage.finish_reasons:
+        out[a.FINISH_REASONS] = stage.finish_reasons
+    put(out, a.GENERATION_ROLE, stage.role)
+    put(out, a.GENERATION_CACHE_HIT, stage.cache_hit)
+    if stage.prompt is not None:
+        put(out, a.PROMPT_LENGTH, stage.prompt.length)
+        put(out, a.PROMPT_DIGEST, stage.prompt.digest)
+        put(out, a.INPUT_MESSAGES, stage.prompt.text)
+    if stage.output is not None:
+        put(out, a.OUTPUT_LENGTH, stage.output.length)
+        put(out, a.OUTPUT_DIGEST, stage.output.digest)
+        put(out, a.OUTPUT_MESSAGES, stage.output.text)
+    return out
+
+
+def decode_generation(attributes: Attributes) -> Generation:
+    """The inverse of `encode_generation`; older names of the conventions are read too."""
+    return Generation(
+        operation=get(attributes, a.OPERATION, str) or "chat",
+        role=get(attributes, a.GENERATION_ROLE, str),
+        model=get(attributes, a.REQUEST_MODEL, str),
+        response_model=get(attributes, a.RESPONSE_MODEL, str),
+        provider=_either(attributes, a.PROVIDER, str),
+        input_tokens=_either(attributes, a.INPUT_TOKENS, int),
+        output_tokens=_either(attributes, a.OUTPUT_TOKENS, int),
+        cached_tokens=get(attributes, a.CACHE_READ_TOKENS, int),
+        cache_write_tokens=_either(attributes, a.CACHE_WRITE_TOKENS, int),
+        reasoning_tokens=get(attributes, a.REASONING_TOKENS, int),
+        finish_reasons=get_list(attributes, a.FINISH_REASONS, str) or (),
+        cache_hit=get(attributes, a.GENERATION_CACHE_HIT, bool),
+        prompt=_content(attributes, a.PROMPT_LENGTH, a.PROMPT_DIGEST, a.INPUT_MESSAGES),
+        output=_content(attributes, a.OUTPUT_LENGTH, a.OUTPUT_DIGEST, a.OUTPUT_MESSAGES),
+        context=decode_context(attributes),
+    )
+
+
+def encode_tool(stage: ToolCall, cap: int) -> dict[str, Value]:  # noqa: ARG001  # one signature for every stage
+    """A tool's name and the id of the call that asked for it."""
+    out: dict[str, Value] = {a.OPERATION: "execute_tool", a.STAGE: "tool"}
+    put(out, a.TOOL_NAME, stage.name)
+    put(out, a.TOOL_CALL_ID, stage.call_id)
+    return out
+
+
+def decode_tool(attributes: Attributes) -> ToolCall:
+    """The inverse of `encode_tool`."""
+    return ToolCall(name=get(attributes, a.TOOL_NAME, str), call_id=get(attributes, a.TOOL_CALL_ID, str))
+
+
+def _either(attributes: Attributes, name: str, kind: type[K]) -> K | None:
+    value = get(attributes, name, kind)
+    return get(attributes, _OLDER[name], kind) if value is None else value
+
+
+def _content(attributes: Attributes, length: str, digest: str, text: str) -> Content | None:
+    content = Content(
+        length=get(attributes, length, int), digest=get(attributes, digest, str), text=get(attributes, text, str)
+    )
+    return None if content == Content() else content

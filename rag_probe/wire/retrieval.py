@@ -1,0 +1,102 @@
+"""Retrieval and Rerank as attributes."""
+
+from __future__ import annotations
+
+from rag_probe import attributes as a
+from rag_probe.attributes import Attributes, Value
+from rag_probe.stages import Chunks, Content, Rerank, Retrieval
+from rag_probe.wire.columns import get, get_column, get_count, get_ids, put, put_column, put_count
+
+
+def encode_retrieval(stage: Retrieval, cap: int) -> dict[str, Value]:
+    """`documents is None` writes no list at all: not captured."""
+    out: dict[str, Value] = {a.OPERATION: "retrieval", a.STAGE: "retrieval"}
+    if stage.documents is not None:
+        _put_chunks(out, stage.documents, cap)
+    put(out, a.DATA_SOURCE_ID, stage.name)
+    put(out, a.RETRIEVAL_TOP_K, stage.top_k)
+    if stage.query is not None:
+        put(out, a.RETRIEVAL_QUERY_LENGTH, stage.query.length)
+        put(out, a.RETRIEVAL_QUERY_DIGEST, stage.query.digest)
+        put(out, a.RETRIEVAL_QUERY_TEXT, stage.query.text)
+    if stage.candidates is not None:
+        ids = stage.candidates.ids
+        put_column(out, a.RETRIEVAL_CANDIDATES, ids, cap)
+        put_count(out, a.RETRIEVAL_CANDIDATES_COUNT, len(ids), stage.candidates.count, cap)
+    return out
+
+
+def decode_retrieval(attributes: Attributes) -> Retrieval:
+    """The inverse of `encode_retrieval`."""
+    candidates = get_ids(attributes, a.RETRIEVAL_CANDIDATES, a.RETRIEVAL_CANDIDATES_COUNT)
+    return Retrieval(
+        name=get(attributes, a.DATA_SOURCE_ID, str),
+        query=_query(attributes),
+        top_k=get(attributes, a.RETRIEVAL_TOP_K, int),
+        documents=_get_chunks(attributes),
+        candidates=None
+        if candidates is None
+        else Chunks(ids=candidates, count=get_count(attributes, a.RETRIEVAL_CANDIDATES_COUNT, len(candidates))),
+    )
+
+
+def encode_rerank(stage: Rerank, cap: int) -> dict[str, Value]:
+    """Ids in their new order, with the new scores where they are known."""
+    out: dict[str, Value] = {a.STAGE: "rerank"}
+    put_column(out, a.RERANK_IDS, stage.ids, cap)
+    put_column(out, a.RERANK_SCORES, stage.scores, cap)
+    put_count(out, a.RERANK_COUNT, len(stage.ids), stage.count, cap)
+    put(out, a.STEP_NAME, stage.step)
+    return out
+
+
+def decode_rerank(attributes: Attributes) -> Rerank | None:
+    """The inverse of `encode_rerank`; None without ids."""
+    ids = get_ids(attributes, a.RERANK_IDS, a.RERANK_COUNT)
+    if ids is None:
+        return None
+    return Rerank(
+        step=get(attributes, a.STEP_NAME, str),
+        ids=ids,
+        scores=get_column(attributes, a.RERANK_SCORES, len(ids), float),
+        count=get_count(attributes, a.RERANK_COUNT, len(ids)),
+    )
+
+
+def _put_chunks(out: dict[str, Value], chunks: Chunks, cap: int) -> None:
+    put_column(out, a.RETRIEVAL_IDS, chunks.ids, cap)
+    out[a.RETRIEVAL_COUNT] = len(chunks.ids) if chunks.count is None else chunks.count
+    put_column(out, a.RETRIEVAL_SCORES, chunks.scores, cap)
+    put_column(out, a.RETRIEVAL_DOCUMENTS, chunks.documents, cap)
+    put_column(out, a.RETRIEVAL_REVISIONS, chunks.revisions, cap)
+    put_column(out, a.RETRIEVAL_TENANTS, chunks.tenants, cap)
+    put_column(out, a.RETRIEVAL_ID_RULES, chunks.id_rules, cap)
+    put_column(out, a.RETRIEVAL_PARENTS, chunks.parents, cap)
+    put_column(out, a.RETRIEVAL_TEXTS, chunks.texts, cap)
+
+
+def _get_chunks(attributes: Attributes) -> Chunks | None:
+    ids = get_ids(attributes, a.RETRIEVAL_IDS, a.RETRIEVAL_COUNT)
+    if ids is None:
+        return None
+    size = len(ids)
+    return Chunks(
+        ids=ids,
+        scores=get_column(attributes, a.RETRIEVAL_SCORES, size, float),
+        documents=get_column(attributes, a.RETRIEVAL_DOCUMENTS, size, str),
+        revisions=get_column(attributes, a.RETRIEVAL_REVISIONS, size, str),
+        tenants=get_column(attributes, a.RETRIEVAL_TENANTS, size, str),
+        id_rules=get_column(attributes, a.RETRIEVAL_ID_RULES, size, str),
+        parents=get_column(attributes, a.RETRIEVAL_PARENTS, size, str),
+        texts=get_column(attributes, a.RETRIEVAL_TEXTS, size, str),
+        count=get_count(attributes, a.RETRIEVAL_COUNT, size),
+    )
+
+
+def _query(attributes: Attributes) -> Content | None:
+    query = Content(
+        length=get(attributes, a.RETRIEVAL_QUERY_LENGTH, int),
+        digest=get(attributes, a.RETRIEVAL_QUERY_DIGEST, str),
+        text=get(attributes, a.RETRIEVAL_QUERY_TEXT, str),
+    )
+    return None if query == Content() else query

@@ -1,0 +1,98 @@
+"""`decode` is the inverse of `encode`, and reads anything without raising."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_probe import attributes
+from rag_probe.stages import Chunks, Filtering, PermissionCheck, Retrieval
+from rag_probe.wire import decode, decode_node, decode_root, decode_tags, encode, encode_node, encode_root, encode_tags
+
+from . import strategies
+
+NAMES = [value for name, value in vars(attributes).items() if name.isupper()]
+junk = st.one_of(
+    st.text(max_size=5),
+    st.booleans(),
+    st.integers(-2, 2**40),
+    st.floats(),
+    st.lists(st.text(max_size=3), max_size=3).map(tuple),
+    st.lists(st.integers(-3, 5), max_size=3).map(tuple),
+    st.lists(st.booleans() | st.floats(), max_size=3).map(tuple),
+    st.none(),
+)
+
+
+@given(strategies.stages)
+def test_a_stage_survives_the_wire(stage):
+    assert decode(encode(stage)) == stage
+
+
+@given(strategies.roots)
+def test_a_root_survives_the_wire(root):
+    assert decode_root(encode_root(root, cap=200)) == root
+
+
+@given(strategies.nodes)
+def test_a_node_survives_the_wire(node):
+    assert decode_node(encode_node(node)) == node
+
+
+@given(strategies.tags)
+def test_tags_survive_baggage_where_every_value_is_text(tags):
+    assert decode_tags({name: str(value) for name, value in encode_tags(tags).items()}) == tags
+
+
+@given(strategies.stages)
+def test_attributes_hold_no_null_and_one_kind_of_primitive(stage):
+    for value in encode(stage).values():
+        items = value if isinstance(value, tuple) else (value,)
+        assert len({type(item) for item in items}) <= 1
+        assert not {type(item) for item in items} - {str, bool, int, float}
+
+
+@given(
+    st.sampled_from(["retrieval", "rerank", "filter", "permission", "context", "generation", "tool", "answer", "x"]),
+    st.dictionaries(st.sampled_from(NAMES), junk),
+)
+def test_hostile_attributes_never_raise(kind, values):
+    decode({**values, attributes.STAGE: kind})
+    decode_root(values)
+    decode_node(values)
+
+
+@given(strategies.retrievals, st.integers(1, 4))
+def test_a_cut_list_says_how_many_there_were(stage, cap):
+    read = decode(encode(stage, cap=cap))
+    if stage.documents is None:
+        assert read.documents is None
+        return
+    total = len(stage.documents.ids) if stage.documents.count is None else stage.documents.count
+    assert read.documents.ids == stage.documents.ids[:cap]
+    assert read.documents.cut == (total > len(read.documents.ids))
+    assert (read.documents.count or len(read.documents.ids)) == total
+
+
+def test_nothing_kept_is_a_fact_and_survives_a_backend_that_drops_empty_arrays():
+    sent = encode(Filtering(kept=(), dropped=("a",)))
+    assert decode({name: value for name, value in sent.items() if value != ()}) == Filtering(kept=(), dropped=("a",))
+
+
+def test_scores_known_for_some_carry_their_places_not_nulls():
+    sent = encode(Retrieval(documents=Chunks(ids=("a", "b", "c"), scores=(0.5, None, 0.0))))
+    assert sent["rag.retrieval.scores"] == (0.5, 0.0)
+    assert sent["rag.retrieval.scores_at"] == (0, 2)
+
+
+def test_a_column_of_another_length_is_not_captured():
+    sent = encode(Retrieval(documents=Chunks(ids=("a", "b"), scores=(0.5, 0.25))))
+    read = decode({**sent, "rag.retrieval.scores": (0.5,)})
+    assert read == replace(decode(sent), documents=Chunks(ids=("a", "b")))
+
+
+def test_decisions_that_do_not_cover_every_id_are_not_captured():
+    sent = encode(PermissionCheck(ids=("a", "b"), decisions=("allow", "deny")))
+    assert decode({**sent, "rag.permission.decisions": ("allow", "maybe")}) is None
