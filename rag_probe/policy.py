@@ -51,7 +51,7 @@ class CapturePolicy:
         if self.redact is not None:
             try:
                 text = self.redact(text)
-            except Exception:  # noqa: BLE001  # a user's hook: its failure must neither leak the text nor reach the app
+            except Exception:  # a user's hook: its failure must neither leak the text nor reach the app
                 _logger.debug("redact raised: the text is held back", exc_info=True)
                 return None
         return text[: self.max_characters]
