@@ -16,7 +16,7 @@ demo: $(READY) ## run the two sample apps against a collector and print the repo
 	$(BIN)/rag-probe demo
 
 test: $(READY) ## every test, on all cores
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist loadgroup
 
 check: $(READY) ## style, types, layers
 	$(BIN)/ruff check .
