@@ -1,0 +1,1 @@
+"""OTLP as others write it: the JSON encoding, in its own words and in those that backends answer with."""
