@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias
 
+from rag_probe.policy import CapturePolicy
 from rag_probe.stages import Budget, Citations, Identity, Outcome, Stage
 
 
@@ -22,6 +23,11 @@ class Told:
 
 class CurrentRun(Protocol):
     """A framework's run that is under way in this context."""
+
+    @property
+    def policy(self) -> CapturePolicy:
+        """What may leave of what the app tells: `stage` applies it before it calls `record`."""
+        ...
 
     def record(self, stage: Stage, started_ns: int, ended_ns: int, error: str | None) -> None:
         """Add a stage that the app recorded itself, as a child of this run; never raises."""

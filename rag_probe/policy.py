@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import logging
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
-from rag_probe.stages import Content
+from rag_probe.faults import log_once, warn_once
+from rag_probe.stages import Content, ContextAssembly, Filtering, PermissionCheck, Stage
+from rag_probe.wellformed import well_formed
 from rag_probe.wire import CAP
 
 CONTENT_VARIABLE: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 KEY_VARIABLE: Final = "RAG_PROBE_DIGEST_KEY"
+MAX_REASON: Final = 256
+"""Characters of a free-text reason."""
 
 _ON: Final = frozenset({"true", "span_only", "span_and_event"})
-_logger: Final = logging.getLogger("rag_probe")
+_OFF: Final = frozenset({"", "false", "no_content", "event_only"})
+_SHORT_CODE: Final = re.compile(r"[A-Za-z0-9_.:-]{1,64}\Z")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,38 +43,68 @@ class CapturePolicy:
     revision_keys: tuple[str, ...] = ("revision", "version")
     tenant_keys: tuple[str, ...] = ("tenant", "tenant_id")
     score_keys: tuple[str, ...] = ("relevance_score", "score", "_score", "similarity_score")
-    """Metadata keys in the order in which they are tried; a reranker's score comes first."""
+    """The metadata keys that may leave, in the order in which they are tried; a reranker's score comes first."""
 
     def content_of(self, text: str) -> Content:
         """What may leave of `text`: always its length."""
         return Content(length=len(text), digest=self.digest(text), text=self.text(text))
 
     def text(self, text: str) -> str | None:
-        """The text, redacted and capped, when content is on."""
+        """The text, redacted, well-formed and cut on a character, when content is on."""
         if not self.content:
             return None
         if self.redact is not None:
             try:
                 text = self.redact(text)
-            except Exception:  # a user's hook: its failure must neither leak the text nor reach the app
-                _logger.debug("redact raised: the text is held back", exc_info=True)
+                return well_formed(text[: self.max_characters])
+            except Exception as error:  # a user's hook: its failure must neither leak the text nor reach the app
+                log_once("redact", error)
                 return None
-        return text[: self.max_characters]
+        return well_formed(text[: self.max_characters])
 
     def digest(self, text: str) -> str | None:
         """HMAC-SHA-256 in hex under the key; an unkeyed SHA-256 only where the text itself leaves too."""
-        data = text.encode("utf-8", "replace")
         if self.digest_key is not None:
-            return hmac.new(self.digest_key, data, hashlib.sha256).hexdigest()
-        return hashlib.sha256(data).hexdigest() if self.content else None
+            return hmac.new(self.digest_key, well_formed(text).encode(), hashlib.sha256).hexdigest()
+        return hashlib.sha256(well_formed(text).encode()).hexdigest() if self.content else None
+
+    def reason(self, reason: str | None) -> str | None:
+        """A short code (`[A-Za-z0-9_.:-]`, at most 64 characters) always; a sentence only with content on."""
+        if reason is None or _SHORT_CODE.match(reason):
+            return reason
+        text = self.text(reason)
+        return None if text is None else text[:MAX_REASON]
+
+    def reasons(self, reasons: Sequence[str | None]) -> tuple[str | None, ...]:
+        """A column of reasons; `()` when none may leave."""
+        admitted = tuple(self.reason(reason) for reason in reasons)
+        return admitted if any(reason is not None for reason in admitted) else ()
+
+    def admit(self, stage: Stage) -> Stage:
+        """`stage` as it may leave: what an app told in its own words passes here before it is encoded."""
+        match stage:
+            case Filtering(reasons=reasons) if reasons:
+                return replace(stage, reasons=self.reasons(reasons))
+            case PermissionCheck(reasons=reasons) if reasons:
+                return replace(stage, reasons=self.reasons(reasons))
+            case ContextAssembly(dropped_reasons=reasons) if reasons:
+                return replace(stage, dropped_reasons=self.reasons(reasons))
+            case _:
+                return stage
 
 
 def policy_from_environment(environ: Mapping[str, str] = os.environ) -> CapturePolicy:
     """The policy that the standard variables ask for; `event_only` means off for spans."""
     word = environ.get(CONTENT_VARIABLE, "").strip().lower()
     if word == "event_only":
-        _logger.warning(
-            "%s=event_only: rag-probe writes no content events, so no content is captured", CONTENT_VARIABLE
+        warn_once(
+            word, "%s=event_only: rag-probe writes no content events, so no content is captured", CONTENT_VARIABLE
+        )
+    elif word not in _ON | _OFF:
+        warn_once(
+            CONTENT_VARIABLE,
+            "%s is none of true, false, span_only, span_and_event: no content is captured",
+            CONTENT_VARIABLE,
         )
     key = environ.get(KEY_VARIABLE, "")
     return CapturePolicy(content=word in _ON, digest_key=key.encode() if key else None)

@@ -1,0 +1,45 @@
+"""A fault of ours is said once in the log and never reaches the app."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Final
+
+LIMIT: Final = 256
+"""Different things that are said in one process; what comes later is silent."""
+
+_logger: Final = logging.getLogger("rag_probe")
+_said: Final[dict[tuple[str, str], object]] = {}
+
+
+def log_once(kind: str, error: BaseException) -> None:
+    """Say at WARNING, once per `kind` and type of error, that recording failed and where; never raises.
+
+    The error's message and traceback may quote content: they come at DEBUG only.
+    """
+    name = type(error).__name__
+    if _first(kind, name):
+        _logger.warning("%s failed with %s at %s; the app is unaffected, and this is said once", kind, name, _at(error))
+        _logger.debug("%s failed", kind, exc_info=error)
+
+
+def warn_once(kind: str, message: str, *arguments: object) -> None:
+    """Say at WARNING, once per `kind`, what is misused or misconfigured and how to mend it; never raises."""
+    if _first(kind, ""):
+        _logger.warning(message, *arguments)
+
+
+def _first(kind: str, name: str) -> bool:
+    # setdefault is atomic: no lock that a fork could leave held.
+    token = object()
+    return len(_said) < LIMIT and _said.setdefault((kind, name), token) is token
+
+
+def _at(error: BaseException) -> str:
+    trace = error.__traceback__
+    if trace is None:
+        return "an unknown place"
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    return f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"
