@@ -20,6 +20,7 @@ from rag_probe.stages import (
     Retrieval,
     ToolCall,
 )
+from rag_probe.values import value
 
 S = TypeVar("S")
 
@@ -61,7 +62,7 @@ class Permission(NamedTuple):
     policy: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Filtered:
     """What the last filter kept, and what all of them dropped. `kept == ()` is a fact, not a gap."""
 
@@ -69,7 +70,7 @@ class Filtered:
     dropped: tuple[Drop, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class EvidencePath:
     """What was asked, retrieved, filtered, permitted, put into the prompt, answered and cited.
 

@@ -7,8 +7,10 @@ a field instead of one object a chunk. `None` means not captured, everywhere; it
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, TypeAlias
+
+from rag_probe.values import value
 
 Outcome: TypeAlias = Literal["answered", "partial", "clarification", "abstained", "error"]
 Decision: TypeAlias = Literal["allow", "deny"]
@@ -17,7 +19,7 @@ Range: TypeAlias = tuple[int, int]
 """Start and end (exclusive), in characters (code points)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Content:
     """A text that may have been held back: its length always, its digest with a key, itself with content on."""
 
@@ -27,7 +29,7 @@ class Content:
     text: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Chunks:
     """Passages in the order in which a step returned them."""
 
@@ -53,7 +55,7 @@ class Chunks:
         return self.count is not None and self.count > len(self.ids)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Retrieval:
     """What was asked of a retriever and what it returned."""
 
@@ -65,7 +67,7 @@ class Retrieval:
     """What it chose from: nested retrievals or a list the app told. On the wire, ids only."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Rerank:
     """A step that returned the passages it was given in another order or with other scores."""
 
@@ -75,7 +77,7 @@ class Rerank:
     count: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Filtering:
     """A step that let some of its passages through. `kept == ()` is a recorded fact: nothing passed."""
 
@@ -88,7 +90,7 @@ class Filtering:
     dropped_count: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class PermissionCheck:
     """Which passages this caller may see, and why not the others."""
 
@@ -100,7 +102,7 @@ class PermissionCheck:
     count: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Budget:
     """Tokens that the context may take and takes, counted by the tokenizer named."""
 
@@ -109,7 +111,7 @@ class Budget:
     tokenizer: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ContextAssembly:
     """The passages found in a prompt, in prompt order. `ids == ()`: it is known that there were none."""
 
@@ -128,7 +130,7 @@ class ContextAssembly:
     dropped_count: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Generation:
     """One model call. Token counts as billed: `input_tokens` includes cached, `output_tokens` includes reasoning."""
 
@@ -151,7 +153,7 @@ class Generation:
     context: ContextAssembly | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ToolCall:
     """One call of a tool."""
 
@@ -159,7 +161,7 @@ class ToolCall:
     call_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Node:
     """One task of a graph: a node's run at a step. An interrupted and resumed task keeps its `task_id`."""
 
@@ -172,7 +174,7 @@ class Node:
     outcome: NodeOutcome | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Citations:
     """The pointers that an answer makes, in answer order."""
 
@@ -186,7 +188,7 @@ class Citations:
     count: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Answer:
     """What the question got. `outcome == "abstained"` may come with a friendly text."""
 
@@ -196,7 +198,7 @@ class Answer:
     citations: Citations | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Identity:
     """On whose behalf a question was asked."""
 
@@ -205,7 +207,7 @@ class Identity:
     roles: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class CaseTags:
     """Which case of which experiment a run answers."""
 
@@ -219,7 +221,7 @@ class CaseTags:
     corpus_version: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Root:
     """What the outermost span of one question says beside its own stage."""
 

@@ -17,12 +17,13 @@ from rag_probe.stages import (
     Stage,
     ToolCall,
 )
+from rag_probe.wire.answer import decode_answer, encode_answer
 from rag_probe.wire.context import decode_context, encode_context
 from rag_probe.wire.decisions import decode_filtering, decode_permission, encode_filtering, encode_permission
 from rag_probe.wire.generation import decode_generation, decode_tool, encode_generation, encode_tool
 from rag_probe.wire.node import decode_node, encode_node
 from rag_probe.wire.retrieval import decode_rerank, decode_retrieval, encode_rerank, encode_retrieval
-from rag_probe.wire.root import decode_answer, decode_root, decode_tags, encode_answer, encode_root, encode_tags
+from rag_probe.wire.root import decode_root, decode_tags, encode_root, encode_tags
 
 __all__ = [
     "CAP",

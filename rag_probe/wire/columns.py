@@ -1,15 +1,18 @@
 """Columns with gaps as arrays without nulls: exporters turn a null into 0 or "", so the gaps get an index array.
 
 `scores = (0.5, None, 0.7)` becomes `scores = (0.5, 0.7)` and `scores_at = (0, 2)`.
+Writers let nothing out that an exporter chokes on: a number that is not finite is a gap, text is well-formed.
 Readers trust nothing: a value of the wrong kind, or of a length that does not fit, is not captured.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from math import isfinite
 from typing import TypeVar
 
 from rag_probe.attributes import Attributes, Value
+from rag_probe.wellformed import well_formed
 
 T = TypeVar("T", str, int, float, bool)
 AT = "_at"
@@ -20,13 +23,14 @@ def put_column(out: dict[str, Value], name: str, values: Sequence[T | None], cap
     column = values if cap is None or len(values) <= cap else values[:cap]
     if not column:
         return
-    if None not in column:
-        out[name] = column  # type: ignore[assignment]  # None was just excluded
+    if _is_plain(column):
+        out[name] = column  # type: ignore[assignment]  # no None in it
         return
-    known = [(place, value) for place, value in enumerate(column) if value is not None]
-    if known:
-        out[name] = tuple(value for _, value in known)  # type: ignore[assignment]
-        out[name + AT] = tuple(place for place, _ in known)
+    sendable = [(place, item) for place, value in enumerate(column) if (item := _sendable(value)) is not None]
+    if sendable:
+        out[name] = tuple(item for _, item in sendable)  # type: ignore[assignment]
+        if len(sendable) < len(column):
+            out[name + AT] = tuple(place for place, _ in sendable)
 
 
 def put_count(out: dict[str, Value], name: str, length: int, count: int | None, cap: int | None) -> None:
@@ -36,20 +40,29 @@ def put_count(out: dict[str, Value], name: str, length: int, count: int | None, 
         out[name] = total
 
 
+def put(out: dict[str, Value], name: str, value: T | None) -> None:
+    """Write a value that is known."""
+    if value is not None and (sendable := _sendable(value)) is not None:
+        out[name] = sendable
+
+
 def get_list(attributes: Attributes, name: str, kind: type[T]) -> tuple[T, ...] | None:
-    """The array under `name`; None when it is absent or holds anything but `kind`."""
+    """The array under `name`; None when it is absent or holds anything but `kind` (an int counts as a float)."""
     value = attributes.get(name)
-    if not isinstance(value, (list, tuple)):
+    if not isinstance(value, (tuple, list)):
         return None
-    items: tuple[object, ...] = tuple(value)
-    if kind is float:
-        numbers = [float(item) for item in items if isinstance(item, (int, float)) and not isinstance(item, bool)]
-        return tuple(numbers) if len(numbers) == len(items) else None  # type: ignore[return-value]
-    return items if all(type(item) is kind for item in items) else None  # type: ignore[return-value]
+    kinds: set[type] = set(map(type, value))
+    if not kinds or kinds == {kind}:
+        return tuple(value)  # type: ignore[arg-type]  # just checked
+    if kind is float and kinds <= {float, int}:
+        return _floats(value)  # type: ignore[return-value,arg-type]
+    return None
 
 
 def get_column(attributes: Attributes, name: str, size: int, kind: type[T]) -> tuple[T | None, ...]:
     """The inverse of `put_column` for a column of `size`; `()` when it is absent or does not fit."""
+    if name not in attributes:
+        return ()
     values = get_list(attributes, name, kind)
     if not values:
         return ()
@@ -81,12 +94,40 @@ def get_count(attributes: Attributes, name: str, length: int) -> int | None:
 def get(attributes: Attributes, name: str, kind: type[T]) -> T | None:
     """The value under `name` when it is of `kind` (an int counts as a float), else None."""
     value = attributes.get(name)
+    if type(value) is kind:
+        return value  # type: ignore[return-value]
     if kind is float and type(value) is int:
-        return float(value)  # type: ignore[return-value]
-    return value if type(value) is kind else None  # type: ignore[return-value]
+        numbers = _floats((value,))
+        return numbers[0] if numbers else None  # type: ignore[return-value]
+    return None
 
 
-def put(out: dict[str, Value], name: str, value: T | None) -> None:
-    """Write a value that is known."""
-    if value is not None:
-        out[name] = value
+def _is_plain(column: Sequence[object]) -> bool:
+    """Whether it can be sent as it is; one pass in C for the common kinds. False only means: look closer."""
+    try:
+        match column[0]:
+            case str():
+                return "".join(column).isascii()  # type: ignore[arg-type]  # TypeError: a gap
+            case float():
+                return isfinite(sum(column))  # type: ignore[arg-type]
+            case _:
+                return None not in column
+    except TypeError:
+        return False
+
+
+def _sendable(value: T | None) -> T | None:
+    match value:
+        case str():
+            return value if value.isascii() else well_formed(value)
+        case float():
+            return value if isfinite(value) else None
+        case _:
+            return value
+
+
+def _floats(values: Iterable[float]) -> tuple[float, ...] | None:
+    try:
+        return tuple(map(float, values))
+    except OverflowError:  # an integer beyond any float: nobody measured that
+        return None

@@ -30,10 +30,15 @@ def put_context(out: dict[str, Value], stage: ContextAssembly, cap: int) -> None
         put_column(out, a.CONTEXT_DROPPED, stage.dropped, cap)
         put_count(out, a.CONTEXT_DROPPED_COUNT, len(stage.dropped), stage.dropped_count, cap)
         put_column(out, a.CONTEXT_DROPPED_REASONS, stage.dropped_reasons, cap)
-    if stage.budget is not None:
-        put(out, a.BUDGET_LIMIT, stage.budget.limit)
-        put(out, a.BUDGET_USED, stage.budget.used)
-        put(out, a.BUDGET_TOKENIZER, stage.budget.tokenizer)
+    put_budget(out, stage.budget)
+
+
+def put_budget(out: dict[str, Value], budget: Budget | None) -> None:
+    """Write what is known of the budget; it may be told where no passage was found."""
+    if budget is not None:
+        put(out, a.BUDGET_LIMIT, budget.limit)
+        put(out, a.BUDGET_USED, budget.used)
+        put(out, a.BUDGET_TOKENIZER, budget.tokenizer)
 
 
 def decode_context(attributes: Attributes) -> ContextAssembly | None:
@@ -59,13 +64,13 @@ def decode_context(attributes: Attributes) -> ContextAssembly | None:
 
 
 def decode_budget(attributes: Attributes) -> Budget | None:
-    """The budget, which may be told where no passage was found."""
-    budget = Budget(
-        limit=get(attributes, a.BUDGET_LIMIT, int),
-        used=get(attributes, a.BUDGET_USED, int),
-        tokenizer=get(attributes, a.BUDGET_TOKENIZER, str),
-    )
-    return None if budget == Budget() else budget
+    """The inverse of `put_budget`; None when nothing is known."""
+    limit = get(attributes, a.BUDGET_LIMIT, int)
+    used = get(attributes, a.BUDGET_USED, int)
+    tokenizer = get(attributes, a.BUDGET_TOKENIZER, str)
+    if limit is None and used is None and tokenizer is None:
+        return None
+    return Budget(limit=limit, used=used, tokenizer=tokenizer)
 
 
 def _put_kept(out: dict[str, Value], kept: Sequence[Sequence[Range]]) -> None:

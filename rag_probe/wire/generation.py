@@ -6,11 +6,15 @@ from typing import Final, TypeVar
 
 from rag_probe import attributes as a
 from rag_probe.attributes import Attributes, Value
-from rag_probe.stages import Content, Generation, ToolCall
+from rag_probe.stages import Generation, ToolCall
 from rag_probe.wire.columns import get, get_list, put
+from rag_probe.wire.content import Names, get_content, put_content
 from rag_probe.wire.context import decode_context, put_context
 
 K = TypeVar("K", str, int)
+
+_PROMPT: Final = Names(a.PROMPT_LENGTH, a.PROMPT_DIGEST, a.INPUT_MESSAGES)
+_OUTPUT: Final = Names(a.OUTPUT_LENGTH, a.OUTPUT_DIGEST, a.OUTPUT_MESSAGES)
 
 _OLDER: Final = {
     a.PROVIDER: "gen_ai.system",
@@ -38,14 +42,8 @@ def encode_generation(stage: Generation, cap: int) -> dict[str, Value]:
         out[a.FINISH_REASONS] = stage.finish_reasons
     put(out, a.GENERATION_ROLE, stage.role)
     put(out, a.GENERATION_CACHE_HIT, stage.cache_hit)
-    if stage.prompt is not None:
-        put(out, a.PROMPT_LENGTH, stage.prompt.length)
-        put(out, a.PROMPT_DIGEST, stage.prompt.digest)
-        put(out, a.INPUT_MESSAGES, stage.prompt.text)
-    if stage.output is not None:
-        put(out, a.OUTPUT_LENGTH, stage.output.length)
-        put(out, a.OUTPUT_DIGEST, stage.output.digest)
-        put(out, a.OUTPUT_MESSAGES, stage.output.text)
+    put_content(out, _PROMPT, stage.prompt)
+    put_content(out, _OUTPUT, stage.output)
     return out
 
 
@@ -64,8 +62,8 @@ def decode_generation(attributes: Attributes) -> Generation:
         reasoning_tokens=get(attributes, a.REASONING_TOKENS, int),
         finish_reasons=get_list(attributes, a.FINISH_REASONS, str) or (),
         cache_hit=get(attributes, a.GENERATION_CACHE_HIT, bool),
-        prompt=_content(attributes, a.PROMPT_LENGTH, a.PROMPT_DIGEST, a.INPUT_MESSAGES),
-        output=_content(attributes, a.OUTPUT_LENGTH, a.OUTPUT_DIGEST, a.OUTPUT_MESSAGES),
+        prompt=get_content(attributes, _PROMPT),
+        output=get_content(attributes, _OUTPUT),
         context=decode_context(attributes),
     )
 
@@ -86,10 +84,3 @@ def decode_tool(attributes: Attributes) -> ToolCall:
 def _either(attributes: Attributes, name: str, kind: type[K]) -> K | None:
     value = get(attributes, name, kind)
     return get(attributes, _OLDER[name], kind) if value is None else value
-
-
-def _content(attributes: Attributes, length: str, digest: str, text: str) -> Content | None:
-    content = Content(
-        length=get(attributes, length, int), digest=get(attributes, digest, str), text=get(attributes, text, str)
-    )
-    return None if content == Content() else content

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from rag_probe import attributes as a
 from rag_probe.attributes import Attributes, Value
-from rag_probe.stages import Chunks, Content, Rerank, Retrieval
+from rag_probe.stages import Chunks, Rerank, Retrieval
 from rag_probe.wire.columns import get, get_column, get_count, get_ids, put, put_column, put_count
+from rag_probe.wire.content import Names, get_content, put_content
+
+_QUERY: Final = Names(a.RETRIEVAL_QUERY_LENGTH, a.RETRIEVAL_QUERY_DIGEST, a.RETRIEVAL_QUERY_TEXT)
 
 
 def encode_retrieval(stage: Retrieval, cap: int) -> dict[str, Value]:
@@ -15,10 +20,7 @@ def encode_retrieval(stage: Retrieval, cap: int) -> dict[str, Value]:
         _put_chunks(out, stage.documents, cap)
     put(out, a.DATA_SOURCE_ID, stage.name)
     put(out, a.RETRIEVAL_TOP_K, stage.top_k)
-    if stage.query is not None:
-        put(out, a.RETRIEVAL_QUERY_LENGTH, stage.query.length)
-        put(out, a.RETRIEVAL_QUERY_DIGEST, stage.query.digest)
-        put(out, a.RETRIEVAL_QUERY_TEXT, stage.query.text)
+    put_content(out, _QUERY, stage.query)
     if stage.candidates is not None:
         ids = stage.candidates.ids
         put_column(out, a.RETRIEVAL_CANDIDATES, ids, cap)
@@ -31,7 +33,7 @@ def decode_retrieval(attributes: Attributes) -> Retrieval:
     candidates = get_ids(attributes, a.RETRIEVAL_CANDIDATES, a.RETRIEVAL_CANDIDATES_COUNT)
     return Retrieval(
         name=get(attributes, a.DATA_SOURCE_ID, str),
-        query=_query(attributes),
+        query=get_content(attributes, _QUERY),
         top_k=get(attributes, a.RETRIEVAL_TOP_K, int),
         documents=_get_chunks(attributes),
         candidates=None
@@ -91,12 +93,3 @@ def _get_chunks(attributes: Attributes) -> Chunks | None:
         texts=get_column(attributes, a.RETRIEVAL_TEXTS, size, str),
         count=get_count(attributes, a.RETRIEVAL_COUNT, size),
     )
-
-
-def _query(attributes: Attributes) -> Content | None:
-    query = Content(
-        length=get(attributes, a.RETRIEVAL_QUERY_LENGTH, int),
-        digest=get(attributes, a.RETRIEVAL_QUERY_DIGEST, str),
-        text=get(attributes, a.RETRIEVAL_QUERY_TEXT, str),
-    )
-    return None if query == Content() else query

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import isfinite
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_probe import attributes
-from rag_probe.stages import Chunks, Filtering, PermissionCheck, Retrieval
+from rag_probe.stages import Chunks, Content, Filtering, PermissionCheck, Rerank, Retrieval
 from rag_probe.wire import decode, decode_node, decode_root, decode_tags, encode, encode_node, encode_root, encode_tags
 
 from . import strategies
@@ -85,6 +86,33 @@ def test_scores_known_for_some_carry_their_places_not_nulls():
     sent = encode(Retrieval(documents=Chunks(ids=("a", "b", "c"), scores=(0.5, None, 0.0))))
     assert sent["rag.retrieval.scores"] == (0.5, 0.0)
     assert sent["rag.retrieval.scores_at"] == (0, 2)
+
+
+@given(st.lists(st.none() | st.floats(), min_size=1, max_size=6).map(tuple))
+def test_a_number_that_is_not_finite_is_a_gap(scores):
+    ids = tuple(f"d{place}" for place in range(len(scores)))
+    known = tuple(score if score is not None and isfinite(score) else None for score in scores)
+    read = decode(encode(Rerank(ids=ids, scores=scores)))
+    assert read.scores == (known if any(score is not None for score in known) else ())
+
+
+@given(st.lists(st.text(st.characters(), min_size=1), min_size=1).map(tuple), st.text(st.characters()))
+def test_every_text_that_leaves_can_be_encoded(ids, text):
+    """must-handle 18: a lone surrogate would make the exporter drop the whole batch."""
+    sent = encode(Retrieval(query=Content(text=text), documents=Chunks(ids=ids)))
+    "".join(sent["rag.retrieval.ids"]).encode()
+    sent["gen_ai.retrieval.query.text"].encode()
+    assert [len(name) for name in sent["rag.retrieval.ids"]] == [len(name) for name in ids]
+
+
+@given(strategies.stages, strategies.roots)
+def test_a_span_stays_far_below_the_limit_of_128_attributes(stage, root):
+    """must-handle 10: the SDK drops the oldest ones, which are the key ones."""
+    assert len({**encode_root(root, cap=2), **encode(stage, cap=2)}) <= 64
+
+
+def test_an_integer_beyond_any_float_is_not_captured():
+    assert decode({"rag.stage": "rerank", "rag.rerank.ids": ("a",), "rag.rerank.scores": (10**400,)}).scores == ()
 
 
 def test_a_column_of_another_length_is_not_captured():
