@@ -9,7 +9,7 @@ from rag_probe.attributes import Attributes, Value
 from rag_probe.stages import Node, NodeOutcome
 from rag_probe.wire.columns import get, put
 
-_OUTCOMES: Final[dict[str, NodeOutcome]] = {
+NODE_OUTCOMES: Final[dict[str, NodeOutcome]] = {
     "ok": "ok",
     "no_write": "no_write",
     "interrupted": "interrupted",
@@ -44,5 +44,5 @@ def decode_node(attributes: Attributes) -> Node | None:
         checkpoint_id=get(attributes, a.NODE_CHECKPOINT_ID, str),
         checkpoint_ns=get(attributes, a.NODE_CHECKPOINT_NS, str),
         attempt=get(attributes, a.NODE_ATTEMPT, int),
-        outcome=_OUTCOMES.get(get(attributes, a.NODE_OUTCOME, str) or ""),
+        outcome=NODE_OUTCOMES.get(get(attributes, a.NODE_OUTCOME, str) or ""),
     )

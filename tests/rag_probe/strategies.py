@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import strategies as st
 
+from rag_probe.path import Drop, EvidencePath, Filtered, Permission, Ranked, Step
 from rag_probe.stages import (
     Answer,
     Budget,
@@ -197,3 +200,66 @@ nodes = st.builds(
     outcome=st.none() | st.sampled_from(["ok", "no_write", "interrupted", "answered", "error", "recovered", "pending"]),
 )
 stages = st.one_of(retrievals, reranks(), filterings(), permissions(), contexts(), generations, tools, answers)
+
+milliseconds = st.floats(min_value=0, max_value=1e9)
+nothing = st.none()
+maybe_milliseconds = st.none() | milliseconds
+
+
+def steps(strategy, costs=nothing):
+    """Stages as they ran."""
+    return st.builds(Step, strategy, maybe_milliseconds, maybe_words, costs)
+
+
+def rows(strategy):
+    """Not captured, or a few."""
+    return st.none() | st.lists(strategy, max_size=3).map(tuple)
+
+
+@st.composite
+def ranked_chunks(draw):
+    """A union of retrievals: ranks that are not the positions."""
+    drawn = draw(chunks())
+    ranks = tuple(draw(st.lists(st.integers(1, 99), min_size=len(drawn.ids), max_size=len(drawn.ids))))
+    return replace(drawn, ranks=draw(st.sampled_from([(), ranks])), count=None)
+
+
+paths = st.builds(
+    EvidencePath,
+    path_id=words,
+    trace_id=words,
+    trace_ids=ids(),
+    thread_id=maybe_words,
+    service=maybe_words,
+    source=st.sampled_from(["langchain", "langgraph", "checkpoint", "result", "openinference"]),
+    started_at=st.none() | st.integers(0, 2**63),
+    tags=tags,
+    identity=identities,
+    question=contents,
+    retrievals=rows(steps(retrievals)),
+    retrieved=st.none() | ranked_chunks(),
+    reranked=rows(st.builds(Ranked, words, st.integers(1, 99), st.none() | floats)),
+    filtered=st.none()
+    | st.builds(
+        Filtered, kept=ids(), dropped=st.lists(st.builds(Drop, words, maybe_words, maybe_words), max_size=3).map(tuple)
+    ),
+    permissions=rows(st.builds(Permission, words, st.sampled_from(["allow", "deny"]), maybe_words, maybe_words)),
+    context=st.none() | contexts(),
+    budget=budgets,
+    answer=st.none() | answers,
+    answer_generation=st.none() | st.integers(0, 3),
+    citations=st.none() | citations(),
+    generations=rows(steps(generations, st.none() | st.floats(0, 100))),
+    tools=rows(steps(tools)),
+    nodes=rows(st.builds(Step, nodes, maybe_milliseconds)),
+    latency_ms=maybe_milliseconds,
+    stage_latency_ms=st.dictionaries(st.sampled_from(["retrieval", "filter", "node:draft"]), milliseconds).map(
+        lambda totals: tuple(totals.items())
+    ),
+    cost_usd=st.none() | st.floats(0, 100),
+    error=maybe_words,
+    inferred=ids(),
+    not_captured=ids(),
+    warnings=ids(),
+    partial=st.booleans(),
+)

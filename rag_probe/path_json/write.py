@@ -1,24 +1,25 @@
-"""The path JSON of contracts 2: one object a question. What is None is absent, and nothing is invented."""
+"""From the evidence path to its JSON. What is None is absent, and nothing is invented."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Final, TypeAlias, TypeVar
+from math import isfinite
+from typing import Final, TypeVar
 
 from rag_probe.path import EvidencePath, Step
+from rag_probe.path_json.reader import Json, Object
 from rag_probe.stages import Answer, Chunks, Citations, Content, ContextAssembly, Generation, Identity, Node, Retrieval
 
 SCHEMA: Final = "rag-probe.path/1"
-
-Json: TypeAlias = "str | int | float | bool | Sequence[Json] | Mapping[str, Json] | None"
-Object: TypeAlias = dict[str, "Json"]
 
 R = TypeVar("R")
 S = TypeVar("S")
 T = TypeVar("T")
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_FIRST: Final = datetime.min.replace(tzinfo=UTC)
+_LAST: Final = datetime.max.replace(tzinfo=UTC)
 
 
 def to_json(path: EvidencePath) -> Object:
@@ -69,7 +70,7 @@ def to_json(path: EvidencePath) -> Object:
             ),
             nodes=_each(path.nodes, _node),
             latency_ms=path.latency_ms,
-            stage_latency_ms=dict(path.stage_latency_ms) or None,
+            stage_latency_ms=_known(**dict(path.stage_latency_ms)) or None,
             cost_usd=path.cost_usd,
             error=path.error,
         ),
@@ -81,16 +82,20 @@ def to_json(path: EvidencePath) -> Object:
 
 
 def instant(nanoseconds: int) -> str:
-    """RFC 3339 in UTC with microseconds; an instant that no calendar holds is clamped to year 9999."""
+    """RFC 3339 in UTC with microseconds; an instant that no calendar holds is clamped to the years 1 to 9999."""
     try:
         moment = _EPOCH + timedelta(microseconds=nanoseconds // 1000)
     except OverflowError:
-        moment = datetime.max.replace(tzinfo=UTC)
+        moment = _LAST if nanoseconds > 0 else _FIRST
     return moment.isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def _known(**values: Json) -> Object:
-    return {name: value for name, value in values.items() if value is not None}
+    return {name: value for name, value in values.items() if value is not None and _is_json(value)}
+
+
+def _is_json(value: Json) -> bool:
+    return not isinstance(value, float) or isfinite(value)
 
 
 def _each(rows: Iterable[R] | None, render: Callable[[R], Object]) -> list[Object] | None:
