@@ -1,1 +1,5 @@
-"""LangGraph: interrupts, resumes and checkpoints."""
+"""LangGraph: the LangChain handler, and interrupts and resumes."""
+
+from rag_probe_langgraph.handler import RagProbeGraphHandler
+
+__all__ = ["RagProbeGraphHandler"]

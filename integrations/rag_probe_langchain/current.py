@@ -1,0 +1,114 @@
+"""How `stage` and `tell` of rag_probe reach the run that the calling code stands in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+
+from rag_probe import attributes as a
+from rag_probe.current import Told
+from rag_probe.faults import log_once
+from rag_probe.policy import CapturePolicy
+from rag_probe.stages import ContextAssembly, Filtering, PermissionCheck, Rerank, Retrieval, Stage
+from rag_probe.wire import encode
+from rag_probe_langchain import runs
+from rag_probe_langchain.known import arrived, narrowed, passed
+from rag_probe_langchain.run import Run
+from rag_probe_langchain.spans import is_recording, stage_span
+
+
+@dataclass(frozen=True, slots=True)
+class Current:
+    """The run around the calling code."""
+
+    run: Run
+
+    @property
+    def policy(self) -> CapturePolicy:
+        """What may leave of what the app tells."""
+        return self.run.request.options.policy
+
+    def record(self, stage: Stage, started_ns: int, ended_ns: int, error: str | None) -> None:
+        """Add a stage that the app recorded itself, as a child of this run; never raises."""
+        try:
+            with self.run.request.lock:
+                if is_recording(self.run):
+                    _record(self.run, stage, started_ns, ended_ns, error)
+        except Exception as fault:  # as promised
+            log_once("stage", fault)
+
+    def tell(self, told: Told) -> None:
+        """Note what the app says about the question that this run belongs to; never raises."""
+        try:
+            with self.run.request.lock:
+                said = {item.name: getattr(told, item.name) for item in fields(told)}
+                news = {name: value for name, value in said.items() if value is not None}
+                self.run.request.told = replace(self.run.request.told, **news)
+        except Exception as fault:  # as promised
+            log_once("tell", fault)
+
+
+def resolve() -> Current | None:
+    """The innermost open run around the calling code; None outside of any, and for one that is not recorded."""
+    run = runs.current()
+    return None if run is None or run.request.recording is False else Current(run)
+
+
+def _record(run: Run, stage: Stage, started: int, ended: int, error: str | None) -> None:
+    attributes = encode(stage, run.request.options.policy.max_items)
+    if error is not None:
+        attributes[a.ERROR_TYPE] = error
+    above = run if run.spanned else run.above
+    stage_span(above, run.request, _title(stage, run), attributes, started, ended)
+    _flow(run, stage)
+
+
+def _title(stage: Stage, run: Run) -> str:
+    match stage:
+        case Retrieval():
+            return "retrieval"
+        case Rerank(step=step):
+            return f"rag.rerank {step or run.name}"
+        case Filtering(step=step):
+            return f"rag.filter {step or run.name}"
+        case PermissionCheck(step=step):
+            return f"rag.permission {step or run.name}"
+        case ContextAssembly(step=step):
+            return f"rag.context {step or run.name}"
+        case _:
+            return run.name
+
+
+def _flow(run: Run, stage: Stage) -> None:
+    """What the app told is not inferred again."""
+    request = run.request
+    match stage:
+        case Retrieval(documents=chunks) if chunks is not None:
+            arrived(request, chunks.ids)
+            passed(run, chunks.ids)
+        case Rerank(ids=ids):
+            _kept(run, ids)
+        case Filtering(kept=kept, dropped=dropped):
+            _told(run, dropped)
+            _kept(run, kept)
+        case PermissionCheck(ids=ids, decisions=decisions):
+            pairs = list(zip(ids, decisions, strict=False))
+            _told(run, tuple(name for name, decision in pairs if decision == "deny"))
+            _kept(run, tuple(name for name, decision in pairs if decision == "allow"))
+        case ContextAssembly():
+            request.builder = stage
+        case _:
+            pass
+
+
+def _told(run: Run, dropped: tuple[str, ...]) -> None:
+    around: Run | None = run
+    while around is not None:
+        around.denied = {*(around.denied or ()), *dropped}
+        around = around.parent
+
+
+def _kept(run: Run, ids: tuple[str, ...]) -> None:
+    if ids:
+        narrowed(run.request, ids)
+        passed(run, ids)
+        run.results = [*(run.results or ()), ids]

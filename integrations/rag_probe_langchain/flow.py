@@ -1,0 +1,62 @@
+"""What a step did to the passages that went into it. Pure: ids in, a verdict out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from rag_probe_langchain.run import Ids
+
+
+class Change(NamedTuple):
+    """What went into a step, what came out of it, and what fell."""
+
+    before: Ids
+    after: Ids
+    dropped: Ids
+    moved: bool
+    """Whether those that stayed stand in another order."""
+
+
+def changes(before: Mapping[str, Ids], after: Mapping[str, Ids], inner: Sequence[Ids]) -> list[Change]:
+    """The changes a step made to its lists, by the key each stands under.
+
+    `inner` holds what stages inside the step let through: a result that one of them explains is not a change of the step.
+    A list that holds something new comes from elsewhere; the union of several lists is a merge; neither is a change.
+    Of several lists made from one (kept and rejected), the one that stands under the old key counts, else the first.
+    """
+    found: dict[Ids, Change] = {}
+    for key, ids in after.items():
+        source = _source(before, key, ids, inner)
+        if source is None or source == ids:
+            continue
+        if source in found and before.get(key) != source:
+            continue
+        kept = set(ids)
+        dropped = tuple(dict.fromkeys(name for name in source if name not in kept))
+        moved = _moved(source, ids, kept)
+        if dropped or moved:
+            found[source] = Change(source, ids, dropped, moved)
+    return list(found.values())
+
+
+def _source(before: Mapping[str, Ids], key: str, ids: Ids, inner: Sequence[Ids]) -> Ids | None:
+    wanted = set(ids)
+    for result in reversed(inner):
+        if wanted <= set(result):
+            return result
+    same = before.get(key)
+    if not ids:
+        return same or (next(iter(before.values())) if len(before) == 1 and not key else None)
+    if same is not None and wanted <= set(same):
+        return same
+    covering = [candidate for candidate in before.values() if wanted <= set(candidate)]
+    if covering:
+        return min(reversed(covering), key=len)
+    union = tuple(dict.fromkeys(name for candidate in before.values() for name in candidate))
+    return union if wanted < set(union) else None
+
+
+def _moved(source: Ids, ids: Ids, kept: set[str]) -> bool:
+    stayed = [name for name in dict.fromkeys(source) if name in kept]
+    return stayed != list(dict.fromkeys(ids))

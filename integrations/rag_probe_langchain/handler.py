@@ -1,0 +1,220 @@
+"""The callback handler: thin, inline, never raising. State is the process's, so an instance per request costs nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec
+from uuid import UUID
+
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.messages import BaseMessage
+from langchain_core.outputs import LLMResult
+
+from rag_probe.current import register_resolver
+from rag_probe.faults import log_once
+from rag_probe.policy import CapturePolicy, policy_from_environment
+from rag_probe_langchain.begin import begin
+from rag_probe_langchain.current import resolve
+from rag_probe_langchain.finish import fail, finish
+from rag_probe_langchain.generation import generation_ended, model_of
+from rag_probe_langchain.options import IdentityOf, Options, OutcomeOf
+from rag_probe_langchain.retrieval import retrieval_ended
+from rag_probe_langchain.run import Prompt
+from rag_probe_langchain.seam import ESTIMATE, Tokenizer
+from rag_probe_langchain.steps import step_ended
+from rag_probe_langchain.tools import tool_ended
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import TracerProvider
+
+P = ParamSpec("P")
+
+
+def guarded(callback: Callable[P, None]) -> Callable[P, None]:
+    """A fault of ours is logged once per kind and never reaches the app."""
+
+    @wraps(callback)
+    def safe(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            callback(*args, **kwargs)
+        except Exception as error:  # the whole point: the chain goes on unharmed
+            log_once(callback.__name__, error)
+
+    return safe
+
+
+class RagProbeCallbackHandler(BaseCallbackHandler):
+    """Turns the callback runs of a LangChain app into OpenTelemetry spans of RAG stages.
+
+    Add it to `config={"callbacks": [RagProbeCallbackHandler()]}`; nothing else changes. Instances are cheap and may be made
+    per request or once. One question is recorded under the options of the handler that heard its outermost run.
+    """
+
+    run_inline = True
+    """Never through an executor, and async model managers drop handlers that are not."""
+    scope: ClassVar[str] = "rag_probe.langchain"
+
+    def __init__(
+        self,
+        *,
+        tracer_provider: TracerProvider | None = None,
+        policy: CapturePolicy | None = None,
+        tokenizer: Tokenizer | None = None,
+        outcome: OutcomeOf | None = None,
+        identity: IdentityOf | None = None,
+    ) -> None:
+        """All optional: the process's provider, the environment's policy, an estimate of tokens, inferred outcomes."""
+        self._options = Options(
+            provider=tracer_provider,
+            policy=policy or policy_from_environment(),
+            tokenizer=tokenizer or ESTIMATE,
+            outcome=outcome,
+            identity=identity,
+            scope=self.scope,
+        )
+
+    @guarded
+    def on_chain_start(
+        self,
+        serialized: dict[str, Any] | None,
+        inputs: object,
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        tags: list[str] | None = None,
+        metadata: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Open a step."""
+        begin(self._options, "chain", run_id, parent_run_id, kwargs.get("name"), inputs, tags, metadata)
+
+    @guarded
+    def on_chain_end(self, outputs: object, *, run_id: UUID, inputs: object = None, **kwargs: Any) -> None:
+        """End a step; a streamed one tells its input only now."""
+        finish(run_id, lambda run, at: step_ended(run, outputs, at), outputs, inputs)
+
+    @guarded
+    def on_chain_error(self, error: BaseException, *, run_id: UUID, inputs: object = None, **kwargs: Any) -> None:
+        """End a step that raised."""
+        fail(run_id, error, inputs=inputs)
+
+    @guarded
+    def on_retriever_start(
+        self,
+        serialized: dict[str, Any] | None,
+        query: str,
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        tags: list[str] | None = None,
+        metadata: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Open a retrieval."""
+        begin(self._options, "retriever", run_id, parent_run_id, kwargs.get("name"), query, tags, metadata)
+
+    @guarded
+    def on_retriever_end(self, documents: Sequence[Any], *, run_id: UUID, **kwargs: Any) -> None:
+        """End a retrieval with what it returned."""
+        finish(run_id, lambda run, _: retrieval_ended(run, documents))
+
+    @guarded
+    def on_retriever_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
+        """End a retrieval that raised."""
+        fail(run_id, error)
+
+    @guarded
+    def on_chat_model_start(
+        self,
+        serialized: dict[str, Any] | None,
+        messages: list[list[BaseMessage]],
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        tags: list[str] | None = None,
+        metadata: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Open a call of a chat model."""
+        self._model("chat", messages[0] if messages else (), run_id, parent_run_id, tags, metadata, kwargs)
+
+    @guarded
+    def on_llm_start(
+        self,
+        serialized: dict[str, Any] | None,
+        prompts: list[str],
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        tags: list[str] | None = None,
+        metadata: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Open a call of a completion model."""
+        self._model("text_completion", prompts[0] if prompts else "", run_id, parent_run_id, tags, metadata, kwargs)
+
+    @guarded
+    def on_llm_end(self, response: LLMResult, *, run_id: UUID, **kwargs: Any) -> None:
+        """End a model call with what it wrote."""
+        finish(run_id, lambda run, _: generation_ended(run, response), response)
+
+    @guarded
+    def on_llm_error(
+        self, error: BaseException, *, run_id: UUID, response: LLMResult | None = None, **kwargs: Any
+    ) -> None:
+        """End a model call that raised, with the part that it wrote."""
+        fail(run_id, error, lambda run, _: generation_ended(run, response))
+
+    @guarded
+    def on_tool_start(
+        self,
+        serialized: dict[str, Any] | None,
+        input_str: str,
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        tags: list[str] | None = None,
+        metadata: dict[str, Any] | None = None,
+        inputs: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Open a call of a tool."""
+        name = (serialized or {}).get("name") or kwargs.get("name")
+        run = begin(self._options, "tool", run_id, parent_run_id, name, inputs or input_str, tags, metadata)
+        if run is not None:
+            run.call_id = kwargs.get("tool_call_id")
+
+    @guarded
+    def on_tool_end(self, output: object, *, run_id: UUID, **kwargs: Any) -> None:
+        """End a call of a tool."""
+        finish(run_id, lambda run, at: tool_ended(run, output, at))
+
+    @guarded
+    def on_tool_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
+        """End a call of a tool that raised."""
+        fail(run_id, error, lambda run, at: tool_ended(run, None, at))
+
+    def _model(
+        self,
+        operation: str,
+        prompt: Sequence[BaseMessage] | str,
+        run_id: UUID,
+        parent_id: UUID | None,
+        tags: Sequence[str] | None,
+        metadata: Mapping[str, object] | None,
+        extra: Mapping[str, object],
+    ) -> None:
+        run = begin(self._options, "model", run_id, parent_id, None, prompt, tags, metadata)
+        if run is None:
+            return
+        run.operation = operation
+        run.model = model_of(run.metadata, extra)
+        run.inputs = Prompt(prompt, run.request.last)
+        outer = run.parent
+        while outer is not None and not outer.generated:
+            outer.generated = True
+            outer = outer.parent
+
+
+register_resolver(resolve)

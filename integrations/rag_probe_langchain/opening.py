@@ -1,0 +1,60 @@
+"""What a span says when it starts: its name, and what was known at the start of its run."""
+
+from __future__ import annotations
+
+from rag_probe import attributes as a
+from rag_probe.attributes import Value
+from rag_probe.stages import Content, Root
+from rag_probe.wire import encode_node, encode_root
+from rag_probe_langchain.request import Request
+from rag_probe_langchain.run import Run
+
+
+def question_of(request: Request) -> Content | None:
+    """What may leave of the question."""
+    return None if request.asked is None else request.options.policy.content_of(request.asked)
+
+
+def title(run: Run) -> str:
+    """The conventions' span name, else ours: low cardinality always."""
+    name = run.name
+    match run.kind:
+        case "retriever":
+            return "retrieval"
+        case "model":
+            return f"{run.operation} {run.model}" if run.model else run.operation
+        case "tool":
+            return f"execute_tool {name}"
+        case "chain":
+            if run.node is not None:
+                return f"invoke_node {run.node.name}"
+            if run.mark is not None:
+                return "retrieval" if run.mark == "retrieval" else f"rag.{run.mark} {name}"
+            return f"invoke_agent {name}" if run.agent else f"invoke_workflow {name}"
+
+
+def opening(run: Run) -> dict[str, Value]:
+    """The attributes of a span that starts before its run has ended; its end writes the others."""
+    out: dict[str, Value] = {}
+    if run.parent is None:
+        request = run.request
+        root = Root(
+            tags=request.tags, identity=request.identity, thread_id=request.thread, question=question_of(request)
+        )
+        out = encode_root(root, request.options.policy.max_items)
+    match run.kind:
+        case "chain":
+            if run.node is not None:
+                out.update(encode_node(run.node))
+            elif run.mark is not None:
+                out[a.STAGE] = run.mark
+            else:
+                out[a.OPERATION] = "invoke_agent" if run.agent else "invoke_workflow"
+                out[a.AGENT_NAME] = run.name
+        case "retriever":
+            out[a.OPERATION] = "retrieval"
+        case "model":
+            out[a.OPERATION] = run.operation
+        case "tool":
+            out[a.OPERATION] = "execute_tool"
+    return out

@@ -1,0 +1,31 @@
+"""What a handler was built with; the runs themselves are the process's (runs.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from opentelemetry.trace import TracerProvider
+
+from rag_probe.policy import CapturePolicy
+from rag_probe.stages import Identity, Outcome
+from rag_probe_langchain.seam import Tokenizer
+
+OutcomeOf: TypeAlias = Callable[[object], Outcome | None]
+"""From the root's output to what the answer is; None leaves it to inference."""
+IdentityOf: TypeAlias = Callable[[object, Mapping[str, object]], Identity | None]
+"""From the root's input and its metadata (which holds `configurable`'s plain values) to who asks."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """Settled when a handler is built, read by every run that it hears first."""
+
+    provider: TracerProvider | None
+    """None: the process's provider at the time a question starts."""
+    policy: CapturePolicy
+    tokenizer: Tokenizer
+    outcome: OutcomeOf | None
+    identity: IdentityOf | None
+    scope: str

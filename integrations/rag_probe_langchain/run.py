@@ -1,0 +1,75 @@
+"""One callback run while it is open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+from langchain_core.messages import BaseMessage
+from opentelemetry.context import Context
+from opentelemetry.trace import Link, Span
+
+from rag_probe.stages import Node
+
+if TYPE_CHECKING:
+    from rag_probe_langchain.request import Request
+
+Kind: TypeAlias = Literal["chain", "retriever", "model", "tool"]
+Mark: TypeAlias = Literal["retrieval", "rerank", "filter", "permission", "context"]
+Ids: TypeAlias = tuple[str, ...]
+
+
+class Prompt(NamedTuple):
+    """What a model was asked, and the last known set at that moment."""
+
+    messages: Sequence[BaseMessage] | str
+    last: Ids | None
+
+
+@dataclass(slots=True, eq=False)
+class Run:
+    """What is known of a run between its start and its end. Plumbing is this record and nothing more."""
+
+    key: int
+    kind: Kind
+    name: str
+    request: Request
+    parent: Run | None
+    above: Run | None
+    """The nearest run around it that has a span."""
+    started: int
+    inputs: object
+    metadata: Mapping[str, object]
+    spanned: bool
+    """Whether it gets a span whatever it returns."""
+    raw_mark: Mark | None = None
+    """The mark in its metadata, which it may have inherited."""
+    mark: Mark | None = None
+    """The stage that the app says this very run is."""
+    inside_mark: bool = False
+    """Whether a run around it was marked as a stage: what happens in here is that stage's business."""
+    agent: bool = False
+    node: Node | None = None
+    empty: bool = False
+    """Of a node: whether it returned nothing."""
+    links: Sequence[Link] = ()
+    """To the interrupted run of the same task that this one resumes."""
+    retriever: Run | None = None
+    """The outermost retriever around it."""
+    model: str | None = None
+    operation: str = "chat"
+    call_id: str | None = None
+    span: Span | None = None
+    ended: bool = False
+    partial: bool = False
+    """Whether it was ended from outside, by its root's end."""
+    context: Context | None = None
+    results: list[Ids] | None = None
+    """What the stages recorded inside it let through, in the order in which they ended."""
+    denied: set[str] | None = None
+    """What the app said inside it that it dropped."""
+    generated: bool = False
+    """Whether a model was called inside it."""
+    candidates: dict[str, None] | None = None
+    """Of a retriever: what the retrievers inside it returned."""

@@ -1,0 +1,70 @@
+"""Stand-ins for modules that are being written beside this one; each goes when the real one is there."""
+
+# ruff: noqa
+# pyright: basic
+from __future__ import annotations
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+from dataclasses import dataclass
+from rag_probe.stages import CaseTags, Identity
+
+
+class Tokenizer(NamedTuple):
+    name: str
+    count: Callable[[str], int]
+
+
+ESTIMATE = Tokenizer("estimate:chars/4", lambda text: -(-len(text) // 4))
+
+
+def prompt_text(messages) -> str:
+    if isinstance(messages, str):
+        return messages
+    return "\n\n".join(m.content if isinstance(m.content, str) else str(m.text) for m in messages)
+
+
+@dataclass
+class Usage:
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    reasoning_tokens: int | None = None
+
+
+def usage_of(message):
+    u = getattr(message, "usage_metadata", None) or {}
+    return Usage(u.get("input_tokens"), u.get("output_tokens"))
+
+
+class Cited(NamedTuple):
+    id: str
+    marker: str
+    start: int
+    end: int
+    valid: bool
+
+
+def find_citations(answer, context_ids, known_ids):
+    out = []
+    for m in re.finditer(r"\[([^\[\]]+)\]", answer):
+        inner = m.group(1).strip()
+        if inner.isdigit():
+            i = int(inner)
+            ok = 0 < i <= len(context_ids)
+            out.append(Cited(context_ids[i - 1] if ok else inner, m.group(0), m.start(), m.end(), ok))
+        else:
+            out.append(Cited(inner, m.group(0), m.start(), m.end(), inner in context_ids))
+    return tuple(out)
+
+
+def current_tags():
+    from opentelemetry import baggage
+    from rag_probe.wire import decode_tags
+
+    return decode_tags({k: v for k, v in baggage.get_all().items() if isinstance(v, str)})
+
+
+def current_identity() -> Identity | None:
+    return None

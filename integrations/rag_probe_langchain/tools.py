@@ -1,0 +1,16 @@
+"""A tool's run as a ToolCall."""
+
+from __future__ import annotations
+
+from rag_probe.attributes import Value
+from rag_probe.stages import ToolCall
+from rag_probe.wire import encode
+from rag_probe_langchain.run import Run
+from rag_probe_langchain.steps import step_ended
+
+
+def tool_ended(run: Run, output: object, ended: int) -> dict[str, Value]:
+    """Say the call; passages in the output, or in the artifact that came with it, are looked at as a step's are."""
+    artifact = getattr(output, "artifact", None)
+    step_ended(run, output if artifact is None else artifact, ended)
+    return encode(ToolCall(name=run.name, call_id=run.call_id))
