@@ -1,0 +1,58 @@
+"""OTLP over gRPC."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final, NoReturn
+
+import grpc
+
+from rag_probe_collector.receiver.address import Address
+from rag_probe_collector.receiver.intake import Intake
+from rag_probe_collector.receiver.limits import Limits
+from rag_probe_collector.receiver.refusal import RefusalError, retry_info
+
+_SERVICE: Final = "opentelemetry.proto.collector.trace.v1.TraceService"
+_CODES: Final = {int(code.value[0]): code for code in grpc.StatusCode}
+
+
+class GrpcListener:
+    """Listens from its construction until `stop`. Requests and answers stay bytes here, since the intake reads them."""
+
+    def __init__(self, address: Address, intake: Intake, limits: Limits) -> None:
+        """Bind and begin to accept calls; raises RuntimeError when the address cannot be had."""
+        self._intake = intake
+        self._stop_seconds = limits.stop_seconds
+        self._workers = ThreadPoolExecutor(limits.grpc_workers, thread_name_prefix="otlp-grpc")
+        self._server = grpc.server(
+            self._workers,
+            options=[
+                ("grpc.max_receive_message_length", limits.request_bytes),
+                ("grpc.max_concurrent_streams", limits.grpc_workers * 4),
+                ("grpc.so_reuseport", 0),  # else a second collector would share the port, and each get half
+            ],
+        )
+        handler: grpc.RpcMethodHandler[bytes, bytes] = grpc.unary_unary_rpc_method_handler(self._export)
+        self._server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(_SERVICE, {"Export": handler}),))
+        self.address = Address(address.host, self._server.add_insecure_port(str(address)))
+        self._server.start()
+
+    def stop(self) -> None:
+        """Take no new request, and wait for those that have begun."""
+        self._server.stop(self._stop_seconds).wait()
+        self._workers.shutdown()
+
+    def _export(self, body: bytes, context: grpc.ServicerContext) -> bytes:
+        with self._intake.lease() as lease:
+            try:
+                lease.grow(len(body))
+                return self._intake.accept(body, lease).SerializeToString()
+            except RefusalError as refusal:
+                _abort(context, refusal)
+
+
+def _abort(context: grpc.ServicerContext, refusal: RefusalError) -> NoReturn:
+    """End the call with the refusal's status, and the wait in both places where exporters look for it."""
+    trailers: tuple[tuple[str, bytes], ...] = (("grpc-status-details-bin", refusal.status().SerializeToString()),)
+    if refusal.retryable:
+        trailers += (("google.rpc.retryinfo-bin", retry_info().SerializeToString()),)
+    context.set_trailing_metadata(trailers)
+    context.abort(_CODES[refusal.reason.grpc], refusal.message)

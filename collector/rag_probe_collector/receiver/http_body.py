@@ -1,0 +1,138 @@
+"""The body of an HTTP request: measured or chunked, plain or gzip, and never more of it in memory than is allowed."""
+
+import zlib
+from collections.abc import Iterator
+from email.message import Message
+from typing import BinaryIO, Final
+
+from rag_probe_collector.receiver.admission import Lease
+from rag_probe_collector.receiver.refusal import Reason, RefusalError
+
+_PIECE: Final = 1 << 20
+_LINE: Final = 1024
+"""Longest chunk header or trailer line."""
+_GZIP: Final = 16 + zlib.MAX_WBITS
+_HEX: Final = frozenset(b"0123456789abcdefABCDEF")
+
+
+class Body:
+    """One request's body, read at most once. A connection that ends within it raises ConnectionError."""
+
+    def __init__(self, headers: "Message[str, str]", stream: BinaryIO) -> None:
+        """Find out how the body is delimited; raises RefusalError when that is unclear, and then nothing is read."""
+        self._compressed = (headers.get("Content-Encoding") or "identity").strip().lower()
+        encodings = [value.strip().lower() for value in headers.get_all("Transfer-Encoding", [])]
+        lengths = {value.strip() for value in headers.get_all("Content-Length", [])}
+        if encodings:
+            if encodings != ["chunked"] or lengths:
+                raise RefusalError(Reason.MALFORMED, "expected Transfer-Encoding: chunked alone, or Content-Length")
+            self._length, self._pieces = None, _chunked(stream)
+        else:
+            self._length = _length(lengths)
+            self._pieces = _measured(stream, self._length)
+
+    def read(self, limit: int, lease: Lease) -> bytes:
+        """Return the body, decompressed; raises RefusalError as soon as it proves larger than `limit`."""
+        if self._length is not None and self._length > limit:
+            raise _too_large(limit)
+        match self._compressed:
+            case "identity":
+                pieces = self._pieces
+            case "gzip":
+                pieces = _inflated(self._pieces)
+            case _:
+                raise RefusalError(Reason.UNKNOWN_TYPE, "expected Content-Encoding gzip or none")
+        return _gathered(pieces, limit, lease)
+
+    def drain(self, limit: int) -> bool:
+        """Read and forget the rest, so that the client comes to read the answer; False when no end is in sight."""
+        try:
+            for piece in self._pieces:
+                limit -= len(piece)
+                if limit < 0:
+                    return False
+        except RefusalError:
+            return False
+        return True
+
+
+def _length(values: set[str]) -> int:
+    match sorted(values):
+        case []:
+            return 0
+        case [value] if value.isascii() and value.isdigit() and len(value) < 19:
+            return int(value)
+        case _:
+            raise RefusalError(Reason.MALFORMED, "expected one Content-Length, a number of bytes")
+
+
+def _gathered(pieces: Iterator[bytes], limit: int, lease: Lease) -> bytes:
+    kept: list[bytes] = []
+    size = 0
+    for piece in pieces:
+        size += len(piece)
+        if size > limit:
+            raise _too_large(limit)
+        lease.grow(len(piece))
+        kept.append(piece)
+    return b"".join(kept)
+
+
+def _too_large(limit: int) -> RefusalError:
+    return RefusalError(Reason.TOO_LARGE, f"expected at most {limit} bytes in one request, after decompression")
+
+
+def _measured(stream: BinaryIO, length: int) -> Iterator[bytes]:
+    while length:
+        piece = stream.read(min(length, _PIECE))
+        if not piece:
+            raise ConnectionError("the request ended within its body")
+        length -= len(piece)
+        yield piece
+
+
+def _chunked(stream: BinaryIO) -> Iterator[bytes]:
+    """Source: RFC 9112, section 7.1. Extensions and trailers are read and ignored."""
+    while size := _chunk_size(_line(stream)):
+        yield from _measured(stream, size)
+        if _line(stream):
+            raise RefusalError(Reason.MALFORMED, "expected the end of a chunk where more of it came")
+    for _ in range(100):
+        if not _line(stream):
+            return
+    raise RefusalError(Reason.MALFORMED, "expected at most 100 trailers")
+
+
+def _chunk_size(line: bytes) -> int:
+    digits = line.partition(b";")[0].strip()
+    if not digits or len(digits) > 15 or not _HEX.issuperset(digits):
+        raise RefusalError(Reason.MALFORMED, "expected the size of a chunk in hexadecimal")
+    return int(digits, 16)
+
+
+def _line(stream: BinaryIO) -> bytes:
+    line = stream.readline(_LINE)
+    if not line.endswith(b"\n"):
+        if len(line) == _LINE:
+            raise RefusalError(Reason.MALFORMED, f"expected chunk lines below {_LINE} bytes")
+        raise ConnectionError("the request ended within its body")
+    return line.rstrip(b"\r\n")
+
+
+def _inflated(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Unpack gzip, also of several members, in pieces of bounded size whatever the input promises."""
+    member = None
+    try:
+        for piece in pieces:
+            rest, output = piece, b""
+            # A full piece of output may mean that more is ready although all input was taken.
+            while rest or len(output) == _PIECE:
+                if member is None or member.eof:
+                    member = zlib.decompressobj(_GZIP)
+                output = member.decompress(rest, _PIECE)
+                yield output
+                rest = member.unused_data if member.eof else member.unconsumed_tail
+    except zlib.error as error:
+        raise RefusalError(Reason.MALFORMED, f"expected gzip ({error})") from None
+    if member and not member.eof:
+        raise RefusalError(Reason.MALFORMED, "expected the end of the gzip stream, which is missing")
