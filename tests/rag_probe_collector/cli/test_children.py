@@ -1,0 +1,93 @@
+"""A child never outlives its block, however the block ends, and says why it failed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from rag_probe_collector.cli.children import child, ending_cleanly
+
+FOREVER = ["-c", "import time; print('up', flush=True); time.sleep(600)"]
+
+
+def _alive(process_id: int) -> bool:
+    try:
+        os.kill(process_id, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_it_is_stopped_when_the_block_fails(tmp_path: Path) -> None:
+    block = child(FOREVER, tmp_path / "log")
+    started = block.__enter__()
+    assert _alive(started.pid)
+    assert not block.__exit__(KeyError, KeyError(), None)
+    assert not _alive(started.pid)
+
+
+def test_its_last_line_tells_why_it_ended(tmp_path: Path) -> None:
+    with child(["-c", "print('first'); print(); raise SystemExit('no such place')"], tmp_path / "log") as started:
+        assert started.wait() == 1
+        assert started.ended
+        assert started.last_line() == "no such place"
+        assert started.stop() == 1
+
+
+def test_silence_is_told_too(tmp_path: Path) -> None:
+    with child(["-c", ""], tmp_path / "log") as started:
+        started.wait()
+        assert started.last_line() == "it said nothing"
+
+
+def test_one_that_ignores_sigterm_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rag_probe_collector.cli.children.PATIENCE_S", 0.05)
+    up = tmp_path / "up"
+    deaf = f"""
+import pathlib, signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+pathlib.Path({str(up)!r}).touch()
+time.sleep(600)
+"""
+    with child(["-c", deaf], tmp_path / "log") as started:
+        _await(up)
+        assert started.stop() == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_parent_that_is_told_to_end_takes_it_along(tmp_path: Path, number: signal.Signals) -> None:
+    told = tmp_path / "pid"
+    parent = f"""
+import pathlib
+from rag_probe_collector.cli.children import child, ending_cleanly
+with ending_cleanly(), child({FOREVER!r}, pathlib.Path({str(tmp_path / "log")!r})) as started:
+    unfinished = pathlib.Path({str(told)!r} + ".new")
+    unfinished.write_text(str(started.pid))
+    unfinished.rename({str(told)!r})
+    started.wait()
+"""
+    with subprocess.Popen([sys.executable, "-c", parent], stderr=subprocess.DEVNULL) as process:
+        _await(told)
+        process.send_signal(number)
+        assert process.wait(20) in (128 + number, -number, 1)
+    assert not _alive(int(told.read_text()))
+
+
+def test_signal_handlers_are_put_back() -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    with ending_cleanly():
+        assert signal.getsignal(signal.SIGTERM) is not before
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def _await(path: Path) -> None:
+    deadline = time.monotonic() + 20
+    while not path.exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
