@@ -92,6 +92,7 @@ class SecurityAssistant:
             RunnablePassthrough.assign(passages=itemgetter("question") | self.search)
             | RunnablePassthrough.assign(passages=self.permitted)
             | RunnablePassthrough.assign(passages=self.current)
+            | RunnablePassthrough.assign(passages=self.with_pinned)
             | RunnablePassthrough.assign(context=self.context)
             | RunnablePassthrough.assign(draft=prompt | self.model | StrOutputParser())
             | self.answer
@@ -110,6 +111,7 @@ class SecurityAssistant:
             passages=self.passages,
             visible=lambda passage: policy is None or self.caller.refusal(passage, policy) is None,
             k=self.settings.top_k,
+            metadata={"top_k": self.settings.top_k},
         )
 
     def permitted(self, state: State) -> list[Document]:
@@ -129,11 +131,14 @@ class SecurityAssistant:
         """Leave out superseded and withdrawn revisions."""
         return [passage for passage in state["passages"] if passage.metadata["status"] == "current"]
 
+    def with_pinned(self, state: State) -> list[Document]:
+        """Put the pinned passages first."""
+        return [passage for passage in self.passages if passage.id in self.settings.pinned] + state["passages"]
+
     def context(self, state: State) -> str:
         """As many passages as the budget has words for, best first."""
         tell.budget(limit=self.settings.budget, tokenizer="words")
-        pinned = [passage for passage in self.passages if passage.id in self.settings.pinned]
-        return as_context(fit([*state["passages"], *pinned], self.settings.budget))
+        return as_context(fit(state["passages"], self.settings.budget))
 
     def answer(self, state: State) -> str:
         """The draft, or a friendly text in its place."""
