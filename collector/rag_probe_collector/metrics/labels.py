@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from rag_probe_collector.register import Case, Corpus, Passage
+from rag_probe_collector.register import Case, Corpus, Entry, Passage
 
 
 class Need(NamedTuple):
@@ -28,6 +28,11 @@ class Labels:
     """What helps: the gold passages and the members of every group."""
     needs: tuple[Need, ...]
     """The requirements that the question does not supply itself; without any, each gold passage is one."""
+
+    @property
+    def known(self) -> Mapping[str, Entry]:
+        """The manifest's passages; none without a manifest."""
+        return {} if self.corpus is None else self.corpus.entries
 
 
 def prepare(case: Case, corpus: Corpus | None = None) -> Labels:

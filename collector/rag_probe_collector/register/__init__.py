@@ -6,10 +6,12 @@ from rag_probe_collector.register.corpus import Corpus, Entry, load_corpus
 from rag_probe_collector.register.load_thresholds import load_thresholds
 from rag_probe_collector.register.review import Claim, Review
 from rag_probe_collector.register.reviews import load_reviews
-from rag_probe_collector.register.thresholds import Bound, Thresholds, Violation, Waiver
+from rag_probe_collector.register.route import follows
+from rag_probe_collector.register.thresholds import VIOLATIONS, Bound, Thresholds, Violation, Waiver
 from rag_probe_collector.register.visible import visible
 
 __all__ = [
+    "VIOLATIONS",
     "Bound",
     "Case",
     "Claim",
@@ -24,6 +26,7 @@ __all__ = [
     "Thresholds",
     "Violation",
     "Waiver",
+    "follows",
     "load_cases",
     "load_corpus",
     "load_reviews",

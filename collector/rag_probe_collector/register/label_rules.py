@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rag_probe_collector.register.case import Case, Passage
+from rag_probe_collector.register.route import RouteError, parse_route
 
 
 def contradictions(case: Case) -> Iterator[str]:
@@ -14,10 +15,19 @@ def contradictions(case: Case) -> Iterator[str]:
     for requirement in case.requirements:
         for group in requirement.groups:
             yield from _group(requirement.id, group)
+    if isinstance(case.expected_route, str):
+        yield from _route(case.expected_route)
     if case.requirements:
         yield from _requirements(case)
     else:
         yield from _strict(case)
+
+
+def _route(pattern: str) -> Iterator[str]:
+    try:
+        parse_route(pattern)
+    except RouteError as error:
+        yield f"expected_route: expected a list of nodes or a pattern as `retrieve (draft check)+`: {error}"
 
 
 def _strict(case: Case) -> Iterator[str]:

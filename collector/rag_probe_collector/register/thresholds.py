@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
 Violation: TypeAlias = Literal[
     "scope_leak",
@@ -17,6 +17,9 @@ Violation: TypeAlias = Literal[
     "review_pending",
     "unsupported_claim",
 ]
+
+VIOLATIONS: Final[tuple[Violation, ...]] = get_args(Violation)
+"""In the order of checklist 28 to 37."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
