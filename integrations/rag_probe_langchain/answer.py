@@ -1,20 +1,21 @@
-"""The question and the answer of a root run, read from what went in and what came out (contracts 1)."""
+"""The answer of a question, read from what its root returned (contracts 1 and 4)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from langchain_core.messages import BaseMessage, HumanMessage
+from langchain_core.messages import BaseMessage
+from langchain_core.outputs import LLMResult
 
 from rag_probe.faults import log_once
 from rag_probe.stages import Answer, Citations, Outcome
 from rag_probe_langchain.request import Made, Request
-from rag_probe_langchain.run import Ids
+from rag_probe_langchain.scan import mapping, sequence
 from rag_probe_langchain.seam import find_citations
 
-_QUESTIONS: Final = ("question", "query", "input")
-_ANSWERS: Final = ("answer", "output", "response", "result")
+_NAMES: Final = ("answer", "output", "response", "result")
+"""Keys of an output that say that their text is the answer."""
 
 
 class Read(NamedTuple):
@@ -24,118 +25,98 @@ class Read(NamedTuple):
     inferred: tuple[str, ...]
 
 
-def question_in(inputs: object) -> str | None:
-    """The root's string input, else its `question`, `query` or `input`, else the last human message."""
-    if isinstance(inputs, str):
-        return inputs or None
-    if isinstance(inputs, Mapping):
-        entries: Mapping[object, object] = inputs
-        for key in _QUESTIONS:
-            value = entries.get(key)
-            if isinstance(value, str) and value:
-                return value
-        inputs = entries.get("messages")
-    return _last_human(inputs)
+class _Text(NamedTuple):
+    text: str | None
+    made: Made | None
+    """The model call that wrote it."""
+    inferred: bool = False
 
 
 def answer_of(request: Request, output: object) -> Read:
-    """What the question got: told, else inferred."""
-    text, made, guessed = _answer_text(output, request.made)
-    outcome, inferred = _outcome(request, output, text)
+    """What the question got: told by the app, else inferred."""
+    found = _text(output, request.made)
+    outcome, inferred = _outcome(request, output, found.text)
     told = request.told
     citations = told.citations
-    if citations is None and text is not None:
-        citations = _citations(text, made, request)
-    content = None if text is None else request.options.policy.content_of(text)
+    if citations is None and found.text is not None:
+        citations = _citations(found.text, found.made, request)
+    content = None if found.text is None else request.options.policy.content_of(found.text)
     answer = Answer(outcome=outcome, content=content, confidence=told.confidence, citations=citations)
-    names = (("answer.outcome",) if inferred else ()) + (("answer.text",) if guessed else ())
-    return Read(answer, names)
+    return Read(answer, (("answer.outcome",) if inferred else ()) + (("answer.text",) if found.inferred else ()))
 
 
-def _answer_text(output: object, made: Sequence[Made]) -> tuple[str | None, Made | None, bool]:
-    """The text, the model call that wrote it, and whether that the text is the answer was only inferred."""
-    last = made[-1] if made else None
-    if isinstance(output, str):
-        return output, _maker(output, made), False
-    if isinstance(output, BaseMessage):
-        text = str(output.text)
-        return text, _maker(text, made), False
-    values = _values(output)
-    named = next((values[key] for key in _ANSWERS if key in values), None)
-    if named is not None:
-        return named, _maker(named, made), False
-    written = set(values.values())
+def _text(output: object, made: Sequence[Made]) -> _Text:
+    """A string or message; else what is named an answer; else what a model wrote and the root returned, the latest first.
+
+    Without any of these, the last model's text, inferred.
+    """
+    if isinstance(output, LLMResult):
+        return _Text(made[-1].text, made[-1]) if made else _Text(None, None)
+    if isinstance(output, (str, BaseMessage)):
+        text = output if isinstance(output, str) else str(output.text)
+        return _Text(text, _writer(text, made))
+    texts = _texts(output)
+    for name in _NAMES:
+        if name in texts:
+            return _Text(texts[name], _writer(texts[name], made))
+    returned = set(texts.values())
     for one in reversed(made):
-        if one.text in written:
-            return one.text, one, False
-    return (None, None, False) if last is None else (last.text, last, True)
+        if one.text in returned:
+            return _Text(one.text, one)
+    return _Text(made[-1].text, made[-1], inferred=True) if made else _Text(None, None)
 
 
-def _maker(text: str, made: Sequence[Made]) -> Made | None:
+def _writer(text: str, made: Sequence[Made]) -> Made | None:
     """The latest model call that wrote `text`, else the latest that saw passages, else the latest."""
     latest = list(reversed(made))
-    same = [one for one in latest if one.text == text] or [one for one in latest if one.context is not None] or latest
-    return same[0] if same else None
+    for one in latest:
+        if one.text == text:
+            return one
+    return next((one for one in latest if one.context is not None), latest[0] if latest else None)
 
 
-def _values(output: object) -> dict[str, str]:
-    """The strings directly in the output, and the text of the last message."""
-    if not isinstance(output, Mapping):
-        return {}
-    entries: Mapping[object, object] = output
-    found = {str(key): value for key, value in entries.items() if isinstance(value, str)}
-    for key, value in entries.items():
-        last = value[-1] if isinstance(value, (list, tuple)) and value else value  # pyright: ignore[reportUnknownVariableType]
-        if isinstance(last, BaseMessage) and last.type == "ai":
-            found.setdefault(str(key), str(last.text))
+def _texts(output: object) -> dict[str, str]:
+    """The strings directly in an output, and the model's last word where a value is a list of messages."""
+    found: dict[str, str] = {}
+    for key, value in (mapping(output) or {}).items():
+        items = sequence(value)
+        last = items[-1] if items else value
+        if isinstance(last, str) and items is None:
+            found[str(key)] = last
+        elif isinstance(last, BaseMessage) and last.type == "ai":
+            found[str(key)] = str(last.text)
     return found
 
 
 def _outcome(request: Request, output: object, text: str | None) -> tuple[Outcome | None, bool]:
     """What the app says, else what the text shows; and whether it was inferred."""
-    if request.told.outcome is not None:
-        return request.told.outcome, False
-    if request.options.outcome is not None:
-        try:
-            said = request.options.outcome(output)
-        except Exception as error:  # the app's own hook: its failure must not reach the app
-            log_once("outcome", error)
-            said = None
-        if said is not None:
-            return said, False
-    if request.paused:
-        return None, False
-    if not request.made or not (text or "").strip():
-        return "abstained", True
-    return "answered", True
+    said = request.told.outcome or _asked(request, output)
+    if said is not None or request.paused:
+        return said, False
+    wrote = bool(request.made) or request.resumed
+    return ("answered" if wrote and (text or "").strip() else "abstained"), True
+
+
+def _asked(request: Request, output: object) -> Outcome | None:
+    if request.options.outcome is None:
+        return None
+    try:
+        return request.options.outcome(output)
+    except Exception as error:  # the app's own hook: its failure must not reach the app
+        log_once("outcome=", error)
+        return None
 
 
 def _citations(text: str, made: Made | None, request: Request) -> Citations | None:
-    context: Ids | None = None if made is None else made.context
-    cited = find_citations(text, context or (), frozenset(request.documents.scores) | _known(request))
-    seen = context is not None
-    return Citations(
-        ids=tuple(one.id for one in cited),
-        markers=tuple(one.marker for one in cited),
-        starts=tuple(one.start for one in cited),
-        ends=tuple(one.end for one in cited),
-        valid=tuple(one.valid for one in cited) if seen else (),
-    )
-
-
-def _known(request: Request) -> frozenset[str]:
-    return frozenset(name for owners in request.documents.texts.values() for name in owners)
-
-
-def _last_human(messages: object) -> str | None:
-    if not isinstance(messages, (list, tuple)):
+    """The pointers in `text`, resolved against the context that its writer saw; None where that is unknown to us."""
+    if made is None and request.resumed:
         return None
-    for message in reversed(messages):  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-        if isinstance(message, HumanMessage):
-            return str(message.text) or None
-        match message:
-            case ("human" | "user", str(text)) | {"role": "user", "content": str(text)}:
-                return text or None
-            case _:
-                pass
-    return None
+    context = None if made is None else made.context
+    cited = find_citations(text, context or (), request.documents.whole.keys())
+    return Citations(
+        ids=tuple([one.id for one in cited]),
+        markers=tuple([one.marker for one in cited]),
+        starts=tuple([one.start for one in cited]),
+        ends=tuple([one.end for one in cited]),
+        valid=() if context is None else tuple([one.valid for one in cited]),
+    )

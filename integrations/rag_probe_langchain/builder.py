@@ -5,36 +5,32 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from rag_probe.stages import ContextAssembly
 from rag_probe.wire import encode
 from rag_probe_langchain.context import Seen
 from rag_probe_langchain.request import Request, TextStep
-from rag_probe_langchain.spans import stage_span
+from rag_probe_langchain.spans import beside
 
 SHORTEST: Final = 16
 """Characters below which a text may reappear by chance."""
 
 
-def builders_of(request: Request, prompt: str, seen: Seen) -> None:
-    """Give every step whose text stands in `prompt`, around a passage that was found, its span; each once."""
-    for step in list(request.texts):
-        if _reappears(step.text, prompt, seen):
-            request.texts.remove(step)
-            _record(request, step, seen)
+def record_builders(request: Request, prompt: str, seen: Seen) -> None:
+    """Give every step whose text stands in `prompt`, around the first passage there, its span; each step once."""
+    for step in [step for step in request.texts if _reappears(step.text, prompt, seen)]:
+        request.texts.remove(step)
+        _record(step, seen.stage)
 
 
 def _reappears(text: str, prompt: str, seen: Seen) -> bool:
-    """Checked where the first passage stands in both: a search for the whole text costs a hundred times as much."""
-    for item in seen.found[:1]:
-        inside = text.find(prompt[item.start : item.end])
-        if inside >= 0 and prompt.startswith(text, item.start - inside):
-            return True
-    return not seen.found and text in prompt
+    """Compared where the first passage stands in both: a search for the whole text costs a hundred times as much."""
+    if seen.first is None:
+        return False
+    inside = text.find(prompt[seen.first.start : seen.first.end])
+    return inside >= 0 and prompt.startswith(text, seen.first.start - inside)
 
 
-def _record(request: Request, step: TextStep, seen: Seen) -> None:
-    assert seen.stage is not None
-    stage = replace(seen.stage, step=step.run.name, budget=None)
+def _record(step: TextStep, stage: ContextAssembly) -> None:
     run = step.run
-    above = run if run.node is not None else run.above
-    name = f"rag.context {run.name}"
-    stage_span(above, request, name, encode(stage, request.options.policy.max_items), run.started, step.ended)
+    attributes = encode(replace(stage, step=run.name, budget=None), run.request.options.policy.max_items)
+    beside(run, "context", attributes, step.ended)

@@ -94,8 +94,10 @@ def _flow(run: Run, stage: Stage) -> None:
             pairs = list(zip(ids, decisions, strict=False))
             _told(run, tuple(name for name, decision in pairs if decision == "deny"))
             _kept(run, tuple(name for name, decision in pairs if decision == "allow"))
-        case ContextAssembly():
+        case ContextAssembly(budget=budget):
             request.builder = stage
+            if budget is not None:
+                request.told = replace(request.told, budget=budget)
         case _:
             pass
 

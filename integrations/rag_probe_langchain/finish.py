@@ -8,18 +8,18 @@ from dataclasses import replace
 from typing import TypeAlias
 from uuid import UUID
 
-from opentelemetry.trace import INVALID_SPAN_CONTEXT
-
 from rag_probe import attributes as a
 from rag_probe.attributes import Value
 from rag_probe.faults import log_once
 from rag_probe.stages import Answer, NodeOutcome, Root
 from rag_probe.wire import encode_node, encode_root
 from rag_probe_langchain import pauses, runs
-from rag_probe_langchain.answer import answer_of, question_in
+from rag_probe_langchain.answer import answer_of
 from rag_probe_langchain.generation import generation_ended
 from rag_probe_langchain.nodes import is_control_flow, is_interrupt
 from rag_probe_langchain.opening import question_of
+from rag_probe_langchain.question import question_in
+from rag_probe_langchain.resuming import pause_node
 from rag_probe_langchain.retrieval import retrieval_ended
 from rag_probe_langchain.run import Run
 from rag_probe_langchain.spans import end_span, is_recording
@@ -29,7 +29,7 @@ Ending: TypeAlias = Callable[[Run, int], dict[str, Value]]
 
 
 def finish(run_id: UUID, ending: Ending, output: object = None, inputs: object = None) -> None:
-    """End a run that is open; one that is not has ended already, and nothing happens. `inputs` are those of a stream."""
+    """End a run; nothing happens when it has ended already. `inputs` are those of a stream."""
     _finish(run_id, ending, None, output, inputs)
 
 
@@ -88,10 +88,10 @@ def _end(run: Run, ending: Ending, now: int, error: BaseException | None) -> Non
     if run.spanned:
         end_span(run, now, attributes, failure)
     if error is not None and run.node is not None and is_interrupt(error):
-        _pause(run)
+        pause_node(run)
 
 
-def incomplete(run: Run, now: int) -> dict[str, Value]:
+def incomplete(run: Run, _: int) -> dict[str, Value]:
     """What can be said of a run that did not come to its end."""
     match run.kind:
         case "model":
@@ -113,15 +113,6 @@ def _node_outcome(run: Run, error: BaseException | None) -> NodeOutcome | None:
         pauses.forget(run.request.thread, run.node.task_id)
         return "answered"
     return "no_write" if run.empty and error is None else "ok"
-
-
-def _pause(run: Run) -> None:
-    request = run.request
-    request.paused = True
-    if run.node is None or run.span is None or request.root is None:
-        return
-    root = request.root.span.get_span_context() if request.root.span is not None else INVALID_SPAN_CONTEXT
-    pauses.remember(request.thread, run.node.task_id, run.span.get_span_context(), root)
 
 
 def _answer(root: Run, error: BaseException | None, output: object) -> dict[str, Value]:

@@ -21,7 +21,7 @@ class Change(NamedTuple):
 def changes(before: Mapping[str, Ids], after: Mapping[str, Ids], inner: Sequence[Ids]) -> list[Change]:
     """The changes a step made to its lists, by the key each stands under.
 
-    `inner` holds what stages inside the step let through: a result that one of them explains is not a change of the step.
+    `inner` holds what stages inside the step let through: what one of them explains is not the step's doing.
     A list that holds something new comes from elsewhere; the union of several lists is a merge; neither is a change.
     Of several lists made from one (kept and rejected), the one that stands under the old key counts, else the first.
     """
@@ -53,7 +53,7 @@ def _source(before: Mapping[str, Ids], key: str, ids: Ids, inner: Sequence[Ids])
     covering = [candidate for candidate in before.values() if wanted <= set(candidate)]
     if covering:
         return min(reversed(covering), key=len)
-    union = tuple(dict.fromkeys(name for candidate in before.values() for name in candidate))
+    union = tuple(dict.fromkeys(name for candidate in (*before.values(), *inner) for name in candidate))
     return union if wanted < set(union) else None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from langchain_core.messages import BaseMessage
@@ -12,7 +11,7 @@ from rag_probe import attributes as a
 from rag_probe.attributes import Value
 from rag_probe.stages import Content, Generation
 from rag_probe.wire import encode
-from rag_probe_langchain.builder import builders_of
+from rag_probe_langchain.builder import record_builders
 from rag_probe_langchain.context import Seen, assemble
 from rag_probe_langchain.marks import ROLE, text_of
 from rag_probe_langchain.messages import input_messages, output_messages
@@ -28,11 +27,11 @@ def generation_ended(run: Run, response: LLMResult | None) -> dict[str, Value]:
     text = prompt_text(prompt.messages)
     seen = assemble(text, prompt.last, request) if len(request.documents) else None
     message, output = _first(response)
-    if seen is not None and seen.stage is not None:
-        builders_of(request, text, seen)
+    if seen is not None:
+        record_builders(request, text, seen)
     request.joining = False
     if run.retriever is None and output is not None:
-        request.made.append(Made(output, None if seen is None or seen.stage is None else seen.stage.ids, message))
+        request.made.append(Made(output, None if seen is None else seen.stage.ids, message))
     return _attributes(run, prompt, text, seen, message, output)
 
 
@@ -56,7 +55,7 @@ def _attributes(
         context=None if seen is None else seen.stage,
     )
     attributes = encode(stage, policy.max_items)
-    if seen is not None and seen.stage is None:
+    if seen is None and len(run.request.documents):
         attributes[a.NOT_CAPTURED] = ("context",)
     return attributes
 
@@ -72,14 +71,3 @@ def _first(response: LLMResult | None) -> tuple[BaseMessage | None, str | None]:
         return None, None
     first = response.generations[0][0]
     return (first.message if isinstance(first, ChatGeneration) else None), first.text
-
-
-def model_of(metadata: Mapping[str, object], extra: Mapping[str, object]) -> str | None:
-    """The model that was asked for, where the integration says so."""
-    if name := text_of(metadata, "ls_model_name"):
-        return name
-    parameters = extra.get("invocation_params")
-    if isinstance(parameters, Mapping):
-        known: Mapping[str, object] = parameters
-        return text_of(known, "model") or text_of(known, "model_name")
-    return None

@@ -1,31 +1,32 @@
-"""The callback handler: thin, inline, never raising. State is the process's, so an instance per request costs nothing."""
+"""The callback handler: thin, inline, never raising. State is the process's, so that an instance costs nothing."""
 
+# ruff: noqa: ANN401, ARG002 - the signatures are LangChain's
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec
 from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.messages import BaseMessage
-from langchain_core.outputs import LLMResult
 
 from rag_probe.current import register_resolver
 from rag_probe.faults import log_once
 from rag_probe.policy import CapturePolicy, policy_from_environment
-from rag_probe_langchain.begin import begin
+from rag_probe_langchain.begin import begin, begin_model
 from rag_probe_langchain.current import resolve
 from rag_probe_langchain.finish import fail, finish
-from rag_probe_langchain.generation import generation_ended, model_of
+from rag_probe_langchain.generation import generation_ended
 from rag_probe_langchain.options import IdentityOf, Options, OutcomeOf
 from rag_probe_langchain.retrieval import retrieval_ended
-from rag_probe_langchain.run import Prompt
 from rag_probe_langchain.seam import ESTIMATE, Tokenizer
 from rag_probe_langchain.steps import step_ended
 from rag_probe_langchain.tools import tool_ended
 
 if TYPE_CHECKING:
+    from langchain_core.documents import Document
+    from langchain_core.messages import BaseMessage
+    from langchain_core.outputs import LLMResult
     from opentelemetry.trace import TracerProvider
 
 P = ParamSpec("P")
@@ -38,7 +39,7 @@ def guarded(callback: Callable[P, None]) -> Callable[P, None]:
     def safe(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
             callback(*args, **kwargs)
-        except Exception as error:  # the whole point: the chain goes on unharmed
+        except Exception as error:  # the chain goes on unharmed: that is the whole point
             log_once(callback.__name__, error)
 
     return safe
@@ -47,12 +48,13 @@ def guarded(callback: Callable[P, None]) -> Callable[P, None]:
 class RagProbeCallbackHandler(BaseCallbackHandler):
     """Turns the callback runs of a LangChain app into OpenTelemetry spans of RAG stages.
 
-    Add it to `config={"callbacks": [RagProbeCallbackHandler()]}`; nothing else changes. Instances are cheap and may be made
-    per request or once. One question is recorded under the options of the handler that heard its outermost run.
+    Add it with `config={"callbacks": [RagProbeCallbackHandler()]}`; nothing else changes. Make one per request or one
+    for all. A question is recorded under the options of the handler that heard its outermost run; a second handler that
+    hears the same runs adds nothing.
     """
 
     run_inline = True
-    """Never through an executor, and async model managers drop handlers that are not."""
+    """Never through an executor; and async managers of models drop handlers that are not."""
     scope: ClassVar[str] = "rag_probe.langchain"
 
     def __init__(
@@ -64,7 +66,7 @@ class RagProbeCallbackHandler(BaseCallbackHandler):
         outcome: OutcomeOf | None = None,
         identity: IdentityOf | None = None,
     ) -> None:
-        """All optional: the process's provider, the environment's policy, an estimate of tokens, inferred outcomes."""
+        """By default: the process's provider, the environment's policy, tokens estimated, outcomes inferred."""
         self._options = Options(
             provider=tracer_provider,
             policy=policy or policy_from_environment(),
@@ -75,19 +77,9 @@ class RagProbeCallbackHandler(BaseCallbackHandler):
         )
 
     @guarded
-    def on_chain_start(
-        self,
-        serialized: dict[str, Any] | None,
-        inputs: object,
-        *,
-        run_id: UUID,
-        parent_run_id: UUID | None = None,
-        tags: list[str] | None = None,
-        metadata: dict[str, Any] | None = None,
-        **kwargs: Any,
-    ) -> None:
+    def on_chain_start(self, serialized: object, inputs: object, *, run_id: UUID, **kwargs: Any) -> None:
         """Open a step."""
-        begin(self._options, "chain", run_id, parent_run_id, kwargs.get("name"), inputs, tags, metadata)
+        begin(self._options, "chain", run_id, inputs, kwargs)
 
     @guarded
     def on_chain_end(self, outputs: object, *, run_id: UUID, inputs: object = None, **kwargs: Any) -> None:
@@ -100,22 +92,12 @@ class RagProbeCallbackHandler(BaseCallbackHandler):
         fail(run_id, error, inputs=inputs)
 
     @guarded
-    def on_retriever_start(
-        self,
-        serialized: dict[str, Any] | None,
-        query: str,
-        *,
-        run_id: UUID,
-        parent_run_id: UUID | None = None,
-        tags: list[str] | None = None,
-        metadata: dict[str, Any] | None = None,
-        **kwargs: Any,
-    ) -> None:
+    def on_retriever_start(self, serialized: object, query: str, *, run_id: UUID, **kwargs: Any) -> None:
         """Open a retrieval."""
-        begin(self._options, "retriever", run_id, parent_run_id, kwargs.get("name"), query, tags, metadata)
+        begin(self._options, "retriever", run_id, query, kwargs)
 
     @guarded
-    def on_retriever_end(self, documents: Sequence[Any], *, run_id: UUID, **kwargs: Any) -> None:
+    def on_retriever_end(self, documents: Sequence[Document], *, run_id: UUID, **kwargs: Any) -> None:
         """End a retrieval with what it returned."""
         finish(run_id, lambda run, _: retrieval_ended(run, documents))
 
@@ -126,33 +108,15 @@ class RagProbeCallbackHandler(BaseCallbackHandler):
 
     @guarded
     def on_chat_model_start(
-        self,
-        serialized: dict[str, Any] | None,
-        messages: list[list[BaseMessage]],
-        *,
-        run_id: UUID,
-        parent_run_id: UUID | None = None,
-        tags: list[str] | None = None,
-        metadata: dict[str, Any] | None = None,
-        **kwargs: Any,
+        self, serialized: object, messages: list[list[BaseMessage]], *, run_id: UUID, **kwargs: Any
     ) -> None:
         """Open a call of a chat model."""
-        self._model("chat", messages[0] if messages else (), run_id, parent_run_id, tags, metadata, kwargs)
+        begin_model(self._options, "chat", run_id, messages[0] if messages else (), kwargs)
 
     @guarded
-    def on_llm_start(
-        self,
-        serialized: dict[str, Any] | None,
-        prompts: list[str],
-        *,
-        run_id: UUID,
-        parent_run_id: UUID | None = None,
-        tags: list[str] | None = None,
-        metadata: dict[str, Any] | None = None,
-        **kwargs: Any,
-    ) -> None:
+    def on_llm_start(self, serialized: object, prompts: list[str], *, run_id: UUID, **kwargs: Any) -> None:
         """Open a call of a completion model."""
-        self._model("text_completion", prompts[0] if prompts else "", run_id, parent_run_id, tags, metadata, kwargs)
+        begin_model(self._options, "text_completion", run_id, prompts[0] if prompts else "", kwargs)
 
     @guarded
     def on_llm_end(self, response: LLMResult, *, run_id: UUID, **kwargs: Any) -> None:
@@ -167,21 +131,10 @@ class RagProbeCallbackHandler(BaseCallbackHandler):
         fail(run_id, error, lambda run, _: generation_ended(run, response))
 
     @guarded
-    def on_tool_start(
-        self,
-        serialized: dict[str, Any] | None,
-        input_str: str,
-        *,
-        run_id: UUID,
-        parent_run_id: UUID | None = None,
-        tags: list[str] | None = None,
-        metadata: dict[str, Any] | None = None,
-        inputs: dict[str, Any] | None = None,
-        **kwargs: Any,
-    ) -> None:
+    def on_tool_start(self, serialized: dict[str, Any] | None, input_str: str, *, run_id: UUID, **kwargs: Any) -> None:
         """Open a call of a tool."""
-        name = (serialized or {}).get("name") or kwargs.get("name")
-        run = begin(self._options, "tool", run_id, parent_run_id, name, inputs or input_str, tags, metadata)
+        kwargs["name"] = (serialized or {}).get("name") or kwargs.get("name")
+        run = begin(self._options, "tool", run_id, kwargs.get("inputs") or input_str, kwargs)
         if run is not None:
             run.call_id = kwargs.get("tool_call_id")
 
@@ -194,27 +147,6 @@ class RagProbeCallbackHandler(BaseCallbackHandler):
     def on_tool_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
         """End a call of a tool that raised."""
         fail(run_id, error, lambda run, at: tool_ended(run, None, at))
-
-    def _model(
-        self,
-        operation: str,
-        prompt: Sequence[BaseMessage] | str,
-        run_id: UUID,
-        parent_id: UUID | None,
-        tags: Sequence[str] | None,
-        metadata: Mapping[str, object] | None,
-        extra: Mapping[str, object],
-    ) -> None:
-        run = begin(self._options, "model", run_id, parent_id, None, prompt, tags, metadata)
-        if run is None:
-            return
-        run.operation = operation
-        run.model = model_of(run.metadata, extra)
-        run.inputs = Prompt(prompt, run.request.last)
-        outer = run.parent
-        while outer is not None and not outer.generated:
-            outer.generated = True
-            outer = outer.parent
 
 
 register_resolver(resolve)

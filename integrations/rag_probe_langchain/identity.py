@@ -5,26 +5,35 @@ from __future__ import annotations
 import hashlib
 import hmac
 import math
-from collections.abc import Sequence
-from typing import Final, SupportsFloat
+from collections.abc import Mapping, Sequence
+from typing import Final, SupportsFloat, TypeAlias, cast
 from uuid import UUID
 
 from langchain_core.documents import Document
 
 from rag_probe.policy import CapturePolicy
 from rag_probe.stages import Chunks
+from rag_probe.wellformed import well_formed
 
-_LONGEST: Final = 256
-"""Characters of an id or another identity value; longer ones are cut."""
+LONGEST: Final = 256
+"""Characters of an id or of another identity value; a longer one is cut."""
 _SHORTEST: Final = 32
 """Characters below which a text could be guessed from its unkeyed hash."""
 _OFFSETS: Final = ("start_index", "chunk_index", "offset", "seq_num")
 
+Metadata: TypeAlias = Mapping[str, object]
+
 
 def identify(documents: Sequence[Document], policy: CapturePolicy, seen: int) -> Chunks:
-    """The columns of `documents`; `seen` passages came before them in this request (for those without any identity)."""
-    metadata = [document.metadata for document in documents]
-    keys: set[object] = set().union(*metadata)
+    """The columns of `documents`. `id_rules` is empty when `Document.id` gave every id.
+
+    The rules: `id`; `metadata` (one of the policy's keys); `source` (with an offset); `content` (a hash, keyed when
+    there is a key); `position` (the text is too short for an unkeyed hash: its number among the passages of the
+    question, of which `seen` came before).
+    """
+    metadata = [cast("Metadata", document.metadata) for document in documents]
+    keys: set[str] = set()
+    keys.update(*metadata)
     ids, rules = _ids(documents, keys, policy, seen)
     return Chunks(
         ids=ids,
@@ -32,63 +41,49 @@ def identify(documents: Sequence[Document], policy: CapturePolicy, seen: int) ->
         documents=_words(metadata, policy.document_keys, keys),
         revisions=_words(metadata, policy.revision_keys, keys),
         tenants=_words(metadata, policy.tenant_keys, keys),
-        scores=scores_of(metadata, policy.score_keys, keys),
+        scores=_scores(metadata, policy.score_keys, keys),
         texts=tuple(policy.text(document.page_content) for document in documents) if policy.content else (),
     )
 
 
-def scores_of(
-    metadata: Sequence[dict[str, object]], wanted: Sequence[str], keys: set[object]
-) -> tuple[float | None, ...]:
-    """The first known score of each passage; `()` when none has one."""
-    column = _first(metadata, wanted, keys)
-    return tuple(number(value) for value in column) if column else ()
-
-
 def number(value: object) -> float | None:
     """A finite float of anything that is a number, numpy's included; else None."""
-    if isinstance(value, (str, bytes, bool)) or not isinstance(value, SupportsFloat):
-        return None
-    try:
-        result = float(value)
-    except (TypeError, ValueError, OverflowError):
-        return None
-    return result if math.isfinite(result) else None
+    if type(value) is not float:
+        if isinstance(value, (str, bytes, bool)) or not isinstance(value, SupportsFloat):
+            return None
+        try:
+            value = float(value)
+        except (TypeError, ValueError, OverflowError):
+            return None
+    return value if math.isfinite(value) else None
 
 
 def word(value: object) -> str | None:
     """An identity value as text, cut where it is too long; None for what is none."""
-    match value:
-        case str():
-            return value[:_LONGEST] or None
-        case bool() | None:
-            return None
-        case int() | UUID():
-            return str(value)[:_LONGEST]
-        case _:
-            return None
+    if isinstance(value, str):
+        return well_formed(value[:LONGEST]) or None
+    if isinstance(value, (int, UUID)) and not isinstance(value, bool):
+        return str(value)[:LONGEST]
+    return None
 
 
 def _ids(
-    documents: Sequence[Document], keys: set[object], policy: CapturePolicy, seen: int
+    documents: Sequence[Document], keys: set[str], policy: CapturePolicy, seen: int
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    plain = tuple([document.id for document in documents])
-    if all(plain) and len(max(plain, key=len, default="") or "") <= _LONGEST:  # the usual case, at C speed
-        return plain, ()  # type: ignore[return-value]  # None was just excluded
     wanted = [key for key in policy.id_keys if key in keys]
     pairs = [_identity(document, wanted, policy, seen + place) for place, document in enumerate(documents, 1)]
-    return tuple(name for name, _ in pairs), tuple(rule for _, rule in pairs)
+    rules = tuple([rule for _, rule in pairs])
+    return tuple([name for name, _ in pairs]), rules if set(rules) - {"id"} else ()
 
 
 def _identity(document: Document, wanted: Sequence[str], policy: CapturePolicy, ordinal: int) -> tuple[str, str]:
     if own := word(document.id):
         return own, "id"
-    metadata: dict[str, object] = document.metadata
+    metadata = cast("Metadata", document.metadata)
     for key in wanted:
         if name := word(metadata.get(key)):
             return name, "metadata"
-    source = word(metadata.get("source"))
-    if source:
+    if source := word(metadata.get("source")):
         for key in _OFFSETS:
             if (offset := word(metadata.get(key))) is not None:
                 return f"{source}#{offset}", "source"
@@ -104,16 +99,19 @@ def _hashed(text: str, policy: CapturePolicy, ordinal: int) -> tuple[str, str]:
     return f"#{ordinal}", "position"
 
 
-def _words(metadata: Sequence[dict[str, object]], wanted: Sequence[str], keys: set[object]) -> tuple[str | None, ...]:
-    column = _first(metadata, wanted, keys)
-    return tuple(word(value) for value in column) if column else ()
+def _scores(metadata: Sequence[Metadata], wanted: Sequence[str], keys: set[str]) -> tuple[float | None, ...]:
+    column = tuple([number(value) for value in _first(metadata, wanted, keys)])
+    return column if any(value is not None for value in column) else ()
 
 
-def _first(metadata: Sequence[dict[str, object]], wanted: Sequence[str], keys: set[object]) -> list[object]:
+def _words(metadata: Sequence[Metadata], wanted: Sequence[str], keys: set[str]) -> tuple[str | None, ...]:
+    column = tuple([word(value) for value in _first(metadata, wanted, keys)])
+    return column if any(column) else ()
+
+
+def _first(metadata: Sequence[Metadata], wanted: Sequence[str], keys: set[str]) -> list[object]:
     """Per passage, the value under the first of the `wanted` keys that it has; `[]` when no passage has any."""
     known = [key for key in wanted if key in keys]
-    if not known:
-        return []
-    if len(known) == 1:
-        return [item.get(known[0]) for item in metadata]
+    if len(known) < 2:
+        return [item.get(known[0]) for item in metadata] if known else []
     return [next((item[key] for key in known if item.get(key) is not None), None) for item in metadata]

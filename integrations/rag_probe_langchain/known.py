@@ -24,7 +24,7 @@ def narrowed(request: Request, ids: Ids) -> None:
 
 
 def passed(run: Run, after: Ids, before: Ids | None = None) -> None:
-    """Tell the runs around `run` what a stage in it made of `before`, so that they do not take it for their own doing."""
+    """Tell the runs around `run` what a stage made of `before`, so that they do not take it for their own doing."""
     outer = run.parent
     while outer is not None:
         results = outer.results
@@ -43,6 +43,6 @@ def union(sets: Iterable[Ids]) -> Ids:
 
 
 def minimal(sets: Sequence[Ids]) -> Ids:
-    """The union of `sets`, without those of which a smaller one is at hand: a state holds what was retrieved beside what was kept."""
+    """The union of `sets` without those that contain another: a state holds what was retrieved beside what was kept."""
     left = [ids for ids in sets if not any(set(other) < set(ids) for other in sets)]
     return left[0] if len(left) == 1 else union(left)

@@ -24,7 +24,7 @@ _MARKS: Final[dict[object, Mark]] = {
 def mark_of(tags: Sequence[str] | None, metadata: Mapping[str, object]) -> Mark | None:
     """The stage that a step is marked as: `metadata={"rag.stage": "permission"}`, or a tag `rag.stage:permission`.
 
-    LangChain hands both down to what runs inside a step, so the same mark on a run inside a marked one is no mark of its own.
+    LangChain hands both down to what runs inside a step: the same mark inside a marked run is no mark of its own.
     """
     named = metadata.get(KEY)
     if isinstance(named, str):
@@ -35,7 +35,7 @@ def mark_of(tags: Sequence[str] | None, metadata: Mapping[str, object]) -> Mark 
     return None
 
 
-def text_of(metadata: Mapping[str, object], key: str) -> str | None:
+def text_of(metadata: Mapping[str, object] | Mapping[object, object], key: str) -> str | None:
     """A word that the app put into the metadata."""
     value = metadata.get(key)
     return value if isinstance(value, str) and value else None

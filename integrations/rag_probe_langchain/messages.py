@@ -14,7 +14,7 @@ _ROLES: Final = {"human": "user", "ai": "assistant", "system": "system", "tool":
 
 
 def input_messages(messages: Sequence[BaseMessage] | str, policy: CapturePolicy) -> str | None:
-    """`[{"role", "parts": [{"type", "content"}]}]`; the texts are cut together at the policy's limit, the JSON never is."""
+    """`[{"role", "parts": [{"type", "content"}]}]`; each text is cut at the policy's limit, the JSON never is."""
     if not policy.content:
         return None
     if isinstance(messages, str):

@@ -1,4 +1,4 @@
-"""Graph tasks that asked and wait, so that the run which goes on can be linked to them. Bounded, and forgotten after a day."""
+"""Graph tasks that wait for an answer, so that the run which goes on can be linked to them: bounded, kept for a day."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import time
 from typing import Final, NamedTuple
 
 from opentelemetry.trace import SpanContext
+
+from rag_probe_langchain.request import Made
 
 _LIMIT: Final = 4_096
 _KEPT: Final = 24 * 3_600
@@ -18,13 +20,17 @@ class Pause(NamedTuple):
 
     node: SpanContext
     root: SpanContext
+    made: tuple[Made, ...]
+    """What models wrote last before it, and which passages they saw."""
     at: float
 
 
 _pauses: Final[dict[tuple[str, str], Pause]] = {}
 
 
-def remember(thread: str | None, task: str | None, node: SpanContext, root: SpanContext) -> None:
+def remember(
+    thread: str | None, task: str | None, node: SpanContext, root: SpanContext, made: tuple[Made, ...]
+) -> None:
     """Note that a task waits. Without a thread it cannot be resumed."""
     if thread is None or task is None:
         return
@@ -33,7 +39,7 @@ def remember(thread: str | None, task: str | None, node: SpanContext, root: Span
             _pauses.pop(next(iter(_pauses)), None)
     except RuntimeError:  # another thread changed it meanwhile: this pause is not remembered
         return
-    _pauses[thread, task] = Pause(node, root, time.monotonic())
+    _pauses[thread, task] = Pause(node, root, made, time.monotonic())
 
 
 def find(thread: str | None, task: str | None) -> Pause | None:

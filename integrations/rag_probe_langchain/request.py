@@ -68,5 +68,7 @@ class Request:
     builder: ContextAssembly | None = None
     """What the app told of the context that it is building: budget, and why passages fell."""
     attempts: dict[str, int] = field(default_factory=dict[str, int])
+    resumed: bool = False
+    """Whether it goes on with a run that paused: what a model wrote, it may have written then."""
     paused: bool = False
     """Whether a node asked and waits: no answer yet."""

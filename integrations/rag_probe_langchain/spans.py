@@ -43,11 +43,8 @@ def tracer_of(provider: TracerProvider, scope: str) -> Tracer:
 def is_recording(run: Run) -> bool:
     """Whether the question of `run` is recorded at all: its root's span is started to find out."""
     request = run.request
-    if request.recording is None:
-        root = run
-        while root.parent is not None:
-            root = root.parent
-        _start(root, opening(root))
+    if request.recording is None and request.root is not None:
+        _start(request.root, opening(request.root))
     return request.recording is True
 
 
@@ -80,7 +77,13 @@ def stage_span(
     span.end(ended)
 
 
-def resumes(request: Request, paused: SpanContext) -> None:
+def beside(run: Run, kind: str, attributes: dict[str, Value], ended: int) -> None:
+    """The span of a stage that a step turned out to be: in place of the step, or under it where it has a span."""
+    name = "retrieval" if kind == "retrieval" else f"rag.{kind} {run.name}"
+    stage_span(run if run.spanned else run.above, run.request, name, attributes, run.started, ended)
+
+
+def link_root(request: Request, paused: SpanContext) -> None:
     """Link the root of a question to the root of the run that it goes on with."""
     if any(link.context == paused for link in request.links):
         return

@@ -7,15 +7,21 @@ from typing import ClassVar
 from langgraph.callbacks import GraphCallbackHandler, GraphInterruptEvent, GraphResumeEvent
 
 from rag_probe_langchain import RagProbeCallbackHandler
+from rag_probe_langchain.handler import guarded
+from rag_probe_langchain.resuming import pause_graph, resume_graph
 
 
 class RagProbeGraphHandler(RagProbeCallbackHandler, GraphCallbackHandler):
-    """`RagProbeCallbackHandler` for LangGraph: pauses are no errors, and a resumed run is linked to the paused one."""
+    """`RagProbeCallbackHandler` for LangGraph: a paused graph has no answer yet, and a resumed run is linked to it."""
 
     scope: ClassVar[str] = "rag_probe.langgraph"
 
+    @guarded
     def on_interrupt(self, event: GraphInterruptEvent) -> None:
-        """The graph pauses: there is no answer yet."""
+        """The graph pauses."""
+        pause_graph(event.run_id, event.checkpoint_id)
 
+    @guarded
     def on_resume(self, event: GraphResumeEvent) -> None:
         """The graph goes on where it paused."""
+        resume_graph(event.run_id, event.checkpoint_id)

@@ -1,0 +1,45 @@
+"""The state of a new question: who asks what, in which case, under which ambient context."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from opentelemetry import context as ambient
+from opentelemetry import trace
+
+from rag_probe.faults import log_once
+from rag_probe.stages import Identity
+from rag_probe_langchain.documents import Documents
+from rag_probe_langchain.nodes import thread_of
+from rag_probe_langchain.options import Options
+from rag_probe_langchain.question import question_in
+from rag_probe_langchain.request import Request
+from rag_probe_langchain.seam import current_identity, current_tags
+from rag_probe_langchain.spans import tracer_of
+
+
+def new_request(options: Options, inputs: object, metadata: Mapping[str, object], now: int) -> Request:
+    """State for a root run that starts at `now` (nanoseconds since the epoch)."""
+    return Request(
+        options=options,
+        tracer=tracer_of(options.provider or trace.get_tracer_provider(), options.scope),
+        context=ambient.get_current(),
+        tags=current_tags(),
+        identity=_identity(options, inputs, metadata),
+        thread=thread_of(metadata),
+        asked=question_in(inputs),
+        documents=Documents(options.policy),
+        touched=now,
+    )
+
+
+def _identity(options: Options, inputs: object, metadata: Mapping[str, object]) -> Identity | None:
+    if options.identity is not None:
+        try:
+            identity = options.identity(inputs, metadata)
+        except Exception as error:  # the app's own hook: its failure must not reach the app
+            log_once("identity=", error)
+            identity = None
+        if identity is not None:
+            return identity
+    return current_identity()

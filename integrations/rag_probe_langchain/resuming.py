@@ -1,0 +1,63 @@
+"""A question that pauses for somebody's word, and the run that goes on with it."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from opentelemetry.trace import SpanContext
+
+from rag_probe_langchain import pauses, runs
+from rag_probe_langchain.pauses import Pause
+from rag_probe_langchain.request import Request
+from rag_probe_langchain.run import Run
+from rag_probe_langchain.spans import is_recording, link_root
+
+_MADE = 2
+"""Model calls that are remembered over a pause."""
+
+
+def pause_node(run: Run) -> None:
+    """A node asked and waits."""
+    run.request.paused = True
+    if run.node is not None and run.span is not None:
+        _remember(run.request, run.node.task_id, run.span.get_span_context())
+
+
+def pause_graph(run_id: UUID | None, checkpoint_id: str) -> None:
+    """A graph stops at a checkpoint, also where no node asked (`interrupt_before`, `interrupt_after`)."""
+    run = None if run_id is None else runs.OPEN.get(run_id.int)
+    if run is None:
+        return
+    with run.request.lock:
+        run.request.paused = True
+        if is_recording(run) and run.request.root is not None and run.request.root.span is not None:
+            _remember(run.request, checkpoint_id, run.request.root.span.get_span_context())
+
+
+def resume_graph(run_id: UUID | None, checkpoint_id: str) -> None:
+    """A graph goes on from a checkpoint, which may have been written by another process."""
+    run = None if run_id is None else runs.OPEN.get(run_id.int)
+    if run is None:
+        return
+    with run.request.lock:
+        pause = pauses.find(run.request.thread, checkpoint_id)
+        if pause is None:
+            run.request.resumed = True
+        else:
+            pauses.forget(run.request.thread, checkpoint_id)
+            resume(run.request, pause)
+
+
+def resume(request: Request, pause: Pause) -> None:
+    """Link a question to the run that it goes on with, and remember what was written there."""
+    if not request.made:
+        request.made.extend(pause.made)
+    request.resumed = True
+    link_root(request, pause.root)
+
+
+def _remember(request: Request, task: str | None, span: SpanContext) -> None:
+    if request.root is None or request.root.span is None:
+        return
+    made = tuple(request.made)[-_MADE:]
+    pauses.remember(request.thread, task, span, request.root.span.get_span_context(), made)
