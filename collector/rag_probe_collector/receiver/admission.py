@@ -18,6 +18,11 @@ class ByteBudget:
         self._held = 0
         self._lock = threading.Lock()
 
+    @property
+    def held(self) -> int:
+        """How many bytes are held now."""
+        return self._held
+
     def lease(self) -> "Lease":
         """Return a lease on nothing yet."""
         return Lease(self)

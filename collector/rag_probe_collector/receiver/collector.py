@@ -36,6 +36,7 @@ class Collector:
             with _explained("otlp/http", http):
                 http_listener = HttpListener(http, intake, limits)
             undo.callback(http_listener.stop)
+            self.intake = intake
             self.grpc_address = grpc_listener.address
             self.http_address = http_listener.address
             self._undo = undo.pop_all()

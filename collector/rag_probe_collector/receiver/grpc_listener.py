@@ -41,7 +41,7 @@ class GrpcListener:
         self._workers.shutdown()
 
     def _export(self, body: bytes, context: grpc.ServicerContext) -> bytes:
-        with self._intake.lease() as lease:
+        with self._intake.budget.lease() as lease:
             try:
                 lease.grow(len(body))
                 return self._intake.accept(body, lease).SerializeToString()

@@ -1,5 +1,6 @@
-"""The body of an HTTP request: measured or chunked, plain or gzip, and never more of it in memory than is allowed."""
+"""The body of an HTTP request: measured or chunked, plain or compressed, and never more in memory than is allowed."""
 
+import contextlib
 import zlib
 from collections.abc import Iterator
 from email.message import Message
@@ -11,7 +12,8 @@ from rag_probe_collector.receiver.refusal import Reason, RefusalError
 _PIECE: Final = 1 << 20
 _LINE: Final = 1024
 """Longest chunk header or trailer line."""
-_GZIP: Final = 16 + zlib.MAX_WBITS
+_GZIP_OR_ZLIB: Final = 32 + zlib.MAX_WBITS
+"""HTTP's `deflate` is the zlib format; the header tells it from gzip."""
 _HEX: Final = frozenset(b"0123456789abcdefABCDEF")
 
 
@@ -26,10 +28,12 @@ class Body:
         if encodings:
             if encodings != ["chunked"] or lengths:
                 raise RefusalError(Reason.MALFORMED, "expected Transfer-Encoding: chunked alone, or Content-Length")
-            self._length, self._pieces = None, _chunked(stream)
+            self._length = None
+            self._pieces = self._to_its_end(_chunked(stream))
         else:
             self._length = _length(lengths)
-            self._pieces = _measured(stream, self._length)
+            self._pieces = self._to_its_end(_measured(stream, self._length))
+        self._ended = False
 
     def read(self, limit: int, lease: Lease) -> bytes:
         """Return the body, decompressed; raises RefusalError as soon as it proves larger than `limit`."""
@@ -38,22 +42,24 @@ class Body:
         match self._compressed:
             case "identity":
                 pieces = self._pieces
-            case "gzip":
+            case "gzip" | "deflate":
                 pieces = _inflated(self._pieces)
             case _:
-                raise RefusalError(Reason.UNKNOWN_TYPE, "expected Content-Encoding gzip or none")
+                raise RefusalError(Reason.UNKNOWN_TYPE, "expected Content-Encoding gzip, deflate or none")
         return _gathered(pieces, limit, lease)
 
     def drain(self, limit: int) -> bool:
-        """Read and forget the rest, so that the client comes to read the answer; False when no end is in sight."""
-        try:
+        """Read and forget the rest, so that the client comes to read the answer; False when its end was not found."""
+        with contextlib.suppress(RefusalError):
             for piece in self._pieces:
                 limit -= len(piece)
                 if limit < 0:
-                    return False
-        except RefusalError:
-            return False
-        return True
+                    break
+        return self._ended
+
+    def _to_its_end(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        yield from pieces
+        self._ended = True
 
 
 def _length(values: set[str]) -> int:
@@ -120,19 +126,20 @@ def _line(stream: BinaryIO) -> bytes:
 
 
 def _inflated(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Unpack gzip, also of several members, in pieces of bounded size whatever the input promises."""
-    member = None
+    """Unpack, also of several members, in pieces of bounded size whatever the input promises."""
+    member = zlib.decompressobj(_GZIP_OR_ZLIB)
+    begun = False
     try:
         for piece in pieces:
-            rest, output = piece, b""
+            rest, output, begun = piece, b"", True
             # A full piece of output may mean that more is ready although all input was taken.
-            while rest or len(output) == _PIECE:
-                if member is None or member.eof:
-                    member = zlib.decompressobj(_GZIP)
+            while rest or (len(output) == _PIECE and not member.eof):
+                if member.eof:
+                    member = zlib.decompressobj(_GZIP_OR_ZLIB)
                 output = member.decompress(rest, _PIECE)
                 yield output
                 rest = member.unused_data if member.eof else member.unconsumed_tail
     except zlib.error as error:
-        raise RefusalError(Reason.MALFORMED, f"expected gzip ({error})") from None
-    if member and not member.eof:
-        raise RefusalError(Reason.MALFORMED, "expected the end of the gzip stream, which is missing")
+        raise RefusalError(Reason.MALFORMED, f"expected gzip or deflate ({error})") from None
+    if begun and not member.eof:
+        raise RefusalError(Reason.MALFORMED, "expected the end of the compressed stream, which is missing")

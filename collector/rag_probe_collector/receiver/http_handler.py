@@ -108,7 +108,7 @@ class OtlpHandler(BaseHTTPRequestHandler):
             raise RefusalError(Reason.UNKNOWN_PATH, f"expected {_TRACES}: traces are all that is received here")
         if codec is None:
             raise RefusalError(Reason.UNKNOWN_TYPE, "expected Content-Type application/x-protobuf or application/json")
-        with self._intake.lease() as lease:
+        with self._intake.budget.lease() as lease:
             return codec.accept(self._intake, body.read(self._limits.request_bytes, lease), lease)
 
     def _refuse(self, codec: Codec | None, refusal: RefusalError) -> None:

@@ -20,12 +20,9 @@ class Intake:
     def __init__(self, writer: SpoolWriter, limits: Limits) -> None:
         self._writer = writer
         self._commit_seconds = limits.commit_seconds
-        self._budget = ByteBudget(limits.queued_bytes)
+        self.budget = ByteBudget(limits.queued_bytes)
+        """A listener takes a lease of it for each request and grows it by every byte that it receives."""
         self._one_json_at_a_time = threading.Lock()
-
-    def lease(self) -> Lease:
-        """Return the lease that a listener grows by every byte that it receives of one request."""
-        return self._budget.lease()
 
     def accept(self, payload: bytes, lease: Lease) -> ExportTraceServiceResponse:
         """Store one ExportTraceServiceRequest in protobuf; raises RefusalError, and then nothing is acknowledged."""
