@@ -1,0 +1,89 @@
+"""How an app's own ids are written: as text, of bounded length."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import date
+from enum import Enum
+from operator import index
+from typing import Final, SupportsIndex, cast
+from uuid import UUID
+
+from rag_probe.stages import Identity
+from rag_probe.wellformed import well_formed
+
+MAX_ID: Final = 256
+"""Characters of an id; a longer one is cut."""
+
+
+def identifier(value: object) -> str | None:
+    """`value` as an id: text, and integers (numpy's too), UUIDs, dates and enums as text; None for anything else."""
+    match value:
+        case Enum():
+            return identifier(cast("object", value.value))
+        case str():
+            return well_formed(value[:MAX_ID]) or None
+        case bool() | None:
+            return None
+        case SupportsIndex():
+            return _index(value)
+        case UUID() | date():
+            return str(value)
+        case _:
+            return None
+
+
+def identifier_of(item: object, keys: Iterable[str]) -> str | None:
+    """The id of `item`: itself, its `id`, or the first of `keys` in its metadata, as a LangChain Document has it."""
+    try:
+        own = identifier(item) or identifier(_get(item, "id"))
+        if own is None:
+            metadata = _get(item, "metadata")
+            own = next((found for key in keys if (found := identifier(_get(metadata, key)))), None)
+    except Exception:  # an object whose attributes raise has no id
+        return None
+    return own
+
+
+def _index(value: SupportsIndex) -> str | None:
+    try:
+        return str(index(value))[:MAX_ID]
+    except Exception:  # an array of several, or an integer of more digits than Python prints
+        return None
+
+
+def _get(item: object, name: str) -> object:
+    if isinstance(item, Mapping):
+        return cast("Mapping[str, object]", item).get(name)
+    return getattr(item, name, None)
+
+
+def identity_of(value: object) -> Identity | None:
+    """An `Identity`, or a mapping with `subject`, `tenant` and `roles`; raises a `ValueError` that names the part."""
+    match value:
+        case Identity() | None:
+            return value
+        case Mapping():
+            fields = dict(cast("Mapping[object, object]", value))
+        case _:
+            raise ValueError(f"identity: expected an Identity or a mapping, found {type(value).__name__}")
+    unknown = set(fields) - {"subject", "tenant", "roles"}
+    if unknown:
+        raise ValueError(f"identity: expected subject, tenant and roles, found {', '.join(map(repr, unknown))}")
+    return Identity(
+        subject=identifier(fields.get("subject")),
+        tenant=identifier(fields.get("tenant")),
+        roles=_roles(fields.get("roles")),
+    )
+
+
+def _roles(value: object) -> tuple[str, ...]:
+    match value:
+        case None:
+            return ()
+        case str():
+            return (value,)
+        case Iterable():
+            return tuple(role for item in cast("Iterable[object]", value) if (role := identifier(item)))
+        case _:
+            raise ValueError(f"identity.roles: expected a list of texts, found {type(value).__name__}")

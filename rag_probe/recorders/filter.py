@@ -1,0 +1,47 @@
+"""A filter, told passage by passage."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rag_probe.recorders.recorder import Recorder, known, words
+from rag_probe.stages import Filtering
+
+
+class FilterRecorder(Recorder):
+    """`with stage("filter") as s`."""
+
+    kind = "filter"
+
+    def __init__(self, step: str | None) -> None:
+        super().__init__(step)
+        self._kept: list[str] = []
+        self._dropped: list[tuple[str, str | None]] = []
+
+    def keep(self, *items: object) -> None:
+        """These passages go on; with none, it is a fact that nothing did."""
+        self.noted = True
+        self._kept.extend(name for item in items if (name := self._id(item)) is not None)
+
+    def drop(self, item: object, reason: str | None = None) -> None:
+        """A passage that does not; `reason` is a short code, as `superseded`."""
+        name = self._id(item)
+        if name is not None:
+            self._dropped.append((name, words(reason)))
+
+    def stage(self) -> Filtering:
+        """Both lists, each in the order of the calls."""
+        return Filtering(
+            step=self.step,
+            kept=tuple(self._kept),
+            dropped=tuple(name for name, _ in self._dropped),
+            reasons=known(reason for _, reason in self._dropped),
+        )
+
+    def flowed(self, given: Sequence[str], returned: Sequence[str]) -> None:
+        """What came back is kept, the rest dropped."""
+        self.keep(*returned)
+        through = set(returned)
+        for item in given:
+            if item not in through:
+                self.drop(item)

@@ -1,0 +1,105 @@
+"""What only the app knows about the question that it is answering.
+
+`tell.outcome("abstained")`, `tell.confidence(0.7)`, `tell.budget(limit=620)`, `tell.citations([…])`,
+`tell.identity(tenant="acme")`: about the run of an instrumented framework around the call, else about the current span;
+with neither, nothing happens. Nothing here raises: what cannot be right is left out and said once in the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from opentelemetry import trace
+
+from rag_probe.attributes import Value
+from rag_probe.citing import cited
+from rag_probe.current import Told, current_run
+from rag_probe.faults import log_once, warn_once
+from rag_probe.identifiers import identifier, identity_of
+from rag_probe.measured import number, whole
+from rag_probe.policy import policy_from_environment
+from rag_probe.stages import Answer, Budget, Identity, Outcome
+from rag_probe.wire.answer import OUTCOMES, put_answer
+from rag_probe.wire.context import put_budget
+from rag_probe.wire.root import put_identity
+
+__all__ = ["budget", "citations", "confidence", "identity", "outcome"]
+
+
+def outcome(value: Outcome) -> None:
+    """How the question ended: answered, partial, clarification, abstained or error."""
+    known = OUTCOMES.get(identifier(value) or "")
+    if known is None:
+        warn_once("tell.outcome", "tell.outcome: expected one of %s; something else is left out", ", ".join(OUTCOMES))
+    else:
+        _say(Told(outcome=known))
+
+
+def confidence(value: float) -> None:
+    """How sure the app is, on its own scale, higher is surer: a finite number."""
+    score = number(value)
+    if score is None:
+        warn_once("tell.confidence", "tell.confidence: expected a finite number, found a %s", type(value).__name__)
+    else:
+        _say(Told(confidence=score))
+
+
+def budget(*, limit: int | None = None, used: int | None = None, tokenizer: str | None = None) -> None:
+    """The tokens that the context may take, and takes, as `tokenizer` counts them."""
+    told = Budget(limit=whole(limit), used=whole(used), tokenizer=identifier(tokenizer))
+    if (told.limit is None) is not (limit is None) or (told.used is None) is not (used is None):
+        warn_once("tell.budget", "tell.budget: limit and used are whole numbers from 0; others are left out")
+    if told != Budget():
+        _say(Told(budget=told))
+
+
+def citations(pointers: Iterable[object]) -> None:
+    """What the answer cites, in answer order; an empty list says that it cites nothing.
+
+    Each is an id, a tuple (id, marker, start, end, valid) or its beginning, or anything with those fields;
+    offsets in characters of the answer.
+    """
+    try:
+        found = cited(pointers)
+    except Exception as fault:  # whatever the app's objects do
+        log_once("tell.citations", fault)
+    else:
+        _say(Told(citations=found))
+
+
+def identity(
+    who: Identity | None = None,
+    *,
+    subject: str | None = None,
+    tenant: str | None = None,
+    roles: Iterable[str] = (),
+) -> None:
+    """On whose behalf the question is asked."""
+    try:
+        told = who or identity_of({"subject": subject, "tenant": tenant, "roles": roles})
+        if told != Identity():
+            _say(Told(identity=identity_of(told)))
+    except ValueError as error:
+        warn_once("tell.identity", "tell.%s", error)
+
+
+def _say(told: Told) -> None:
+    try:
+        run = current_run()
+        if run is not None:
+            run.tell(told)
+            return
+        span = trace.get_current_span()
+        if span.is_recording():
+            span.set_attributes(_attributes(told))
+    except Exception as fault:  # ours or an integration's, and not the app's business
+        log_once("tell", fault)
+
+
+def _attributes(told: Told) -> dict[str, Value]:
+    out: dict[str, Value] = {}
+    answer = Answer(outcome=told.outcome, confidence=told.confidence, citations=told.citations)
+    put_answer(out, answer, policy_from_environment().max_items)
+    put_budget(out, told.budget)
+    put_identity(out, told.identity)
+    return out
