@@ -4,6 +4,8 @@ import json
 import os
 import signal
 import threading
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -38,10 +40,9 @@ def collect(
     grpc_address = _allowed("--grpc", grpc, insecure=insecure)
     http_address = _allowed("--http", http, insecure=insecure)
     limits = Limits(request_bytes=max_request_mib << 20)
-    stop = _stop_signal()
     if ready_file:
         ready_file.unlink(missing_ok=True)  # a parent must not read what an earlier run left
-    with Collector(db, grpc=grpc_address, http=http_address, limits=limits) as collector:
+    with _stop_signal() as stop, Collector(db, grpc=grpc_address, http=http_address, limits=limits) as collector:
         typer.echo(f"listening  otlp/grpc {collector.grpc_address}", err=True)
         typer.echo(f"listening  otlp/http {collector.http_address}", err=True)
         if ready_file:
@@ -60,17 +61,21 @@ def _allowed(option: str, text: str, *, insecure: bool) -> Address:
     return address
 
 
-def _stop_signal() -> threading.Event:
-    """Return what is set by the first SIGINT or SIGTERM; a second one ends the process at once."""
+@contextmanager
+def _stop_signal() -> Generator[threading.Event]:
+    """Yield what is set by the first SIGINT or SIGTERM; a second one ends the process at once."""
     stop = threading.Event()
 
     def on_signal(number: int, _: object) -> None:
         signal.signal(number, signal.SIG_DFL)
         stop.set()
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, on_signal)
-    return stop
+    earlier = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stop
+    finally:
+        for number, handler in earlier.items():
+            signal.signal(number, handler)
 
 
 def _tell_ready(path: Path, db: Path, collector: Collector) -> None:

@@ -1,6 +1,7 @@
 """The running collector: one spool, one intake, one listener for each protocol."""
 
 import contextlib
+import os
 import socket
 from collections.abc import Generator
 from pathlib import Path
@@ -57,8 +58,19 @@ def _explained(protocol: str, address: Address) -> Generator[None]:
     try:
         yield
     except (OSError, RuntimeError, UnicodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        reason = _reason(error)
         raise InputError(f"cannot listen for {protocol} on {address} ({reason}); choose another address") from None
+
+
+def _reason(error: Exception) -> str:
+    """Return the system's own words, without the address that some calls add to them."""
+    match error:
+        case OSError(errno=int(number)) if number > 0:
+            return os.strerror(number)
+        case OSError(strerror=str(words)):
+            return words
+        case _:
+            return str(error)
 
 
 def _probe(address: Address) -> None:
