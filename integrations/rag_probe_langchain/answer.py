@@ -46,7 +46,7 @@ def answer_of(request: Request, output: object) -> Read:
 
 
 def _text(output: object, made: Sequence[Made]) -> _Text:
-    """A string or message; else what is named an answer; else what a model wrote and the root returned, the latest first.
+    """A string or message; else what is named an answer; else what a model wrote and the root returned, the latest one.
 
     Without any of these, the last model's text, inferred.
     """

@@ -12,7 +12,7 @@ from rag_probe.stages import ContextAssembly, Filtering, PermissionCheck, Rerank
 from rag_probe.wire import encode
 from rag_probe_langchain import runs
 from rag_probe_langchain.known import arrived, narrowed, passed
-from rag_probe_langchain.run import Run
+from rag_probe_langchain.run import Ids, Run
 from rag_probe_langchain.spans import is_recording, stage_span
 
 
@@ -86,14 +86,13 @@ def _flow(run: Run, stage: Stage) -> None:
             arrived(request, chunks.ids)
             passed(run, chunks.ids)
         case Rerank(ids=ids):
-            _kept(run, ids)
+            _decided(run, ids, ())
         case Filtering(kept=kept, dropped=dropped):
-            _told(run, dropped)
-            _kept(run, kept)
+            _decided(run, kept, dropped)
         case PermissionCheck(ids=ids, decisions=decisions):
             pairs = list(zip(ids, decisions, strict=False))
-            _told(run, tuple(name for name, decision in pairs if decision == "deny"))
-            _kept(run, tuple(name for name, decision in pairs if decision == "allow"))
+            kept = tuple([name for name, decision in pairs if decision == "allow"])
+            _decided(run, kept, tuple([name for name, decision in pairs if decision == "deny"]))
         case ContextAssembly(budget=budget):
             request.builder = stage
             if budget is not None:
@@ -102,15 +101,13 @@ def _flow(run: Run, stage: Stage) -> None:
             pass
 
 
-def _told(run: Run, dropped: tuple[str, ...]) -> None:
+def _decided(run: Run, kept: Ids, dropped: Ids) -> None:
+    """What the app told it kept, else what is left of the last known set."""
     around: Run | None = run
     while around is not None:
         around.denied = {*(around.denied or ()), *dropped}
         around = around.parent
-
-
-def _kept(run: Run, ids: tuple[str, ...]) -> None:
-    if ids:
-        narrowed(run.request, ids)
-        passed(run, ids)
-        run.results = [*(run.results or ()), ids]
+    left = kept or tuple([name for name in run.request.last or () if name not in dropped])
+    narrowed(run.request, left)
+    passed(run, left)
+    run.results = [*(run.results or ()), left]

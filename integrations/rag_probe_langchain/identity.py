@@ -7,16 +7,13 @@ import hmac
 import math
 from collections.abc import Mapping, Sequence
 from typing import Final, SupportsFloat, TypeAlias, cast
-from uuid import UUID
 
 from langchain_core.documents import Document
 
+from rag_probe.identifiers import identifier
 from rag_probe.policy import CapturePolicy
 from rag_probe.stages import Chunks
-from rag_probe.wellformed import well_formed
 
-LONGEST: Final = 256
-"""Characters of an id or of another identity value; a longer one is cut."""
 _SHORTEST: Final = 32
 """Characters below which a text could be guessed from its unkeyed hash."""
 _OFFSETS: Final = ("start_index", "chunk_index", "offset", "seq_num")
@@ -58,15 +55,6 @@ def number(value: object) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def word(value: object) -> str | None:
-    """An identity value as text, cut where it is too long; None for what is none."""
-    if isinstance(value, str):
-        return well_formed(value[:LONGEST]) or None
-    if isinstance(value, (int, UUID)) and not isinstance(value, bool):
-        return str(value)[:LONGEST]
-    return None
-
-
 def _ids(
     documents: Sequence[Document], keys: set[str], policy: CapturePolicy, seen: int
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -77,15 +65,15 @@ def _ids(
 
 
 def _identity(document: Document, wanted: Sequence[str], policy: CapturePolicy, ordinal: int) -> tuple[str, str]:
-    if own := word(document.id):
+    if own := identifier(document.id):
         return own, "id"
     metadata = cast("Metadata", document.metadata)
     for key in wanted:
-        if name := word(metadata.get(key)):
+        if name := identifier(metadata.get(key)):
             return name, "metadata"
-    if source := word(metadata.get("source")):
+    if source := identifier(metadata.get("source")):
         for key in _OFFSETS:
-            if (offset := word(metadata.get(key))) is not None:
+            if (offset := identifier(metadata.get(key))) is not None:
                 return f"{source}#{offset}", "source"
     return _hashed(document.page_content, policy, ordinal)
 
@@ -105,7 +93,7 @@ def _scores(metadata: Sequence[Metadata], wanted: Sequence[str], keys: set[str])
 
 
 def _words(metadata: Sequence[Metadata], wanted: Sequence[str], keys: set[str]) -> tuple[str | None, ...]:
-    column = tuple([word(value) for value in _first(metadata, wanted, keys)])
+    column = tuple([identifier(value) for value in _first(metadata, wanted, keys)])
     return column if any(column) else ()
 
 

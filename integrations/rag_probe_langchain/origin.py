@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from opentelemetry import context as ambient
 from opentelemetry import trace
 
+from rag_probe.cases import current_identity, current_tags
 from rag_probe.faults import log_once
 from rag_probe.stages import Identity
 from rag_probe_langchain.documents import Documents
@@ -14,17 +15,17 @@ from rag_probe_langchain.nodes import thread_of
 from rag_probe_langchain.options import Options
 from rag_probe_langchain.question import question_in
 from rag_probe_langchain.request import Request
-from rag_probe_langchain.seam import current_identity, current_tags
 from rag_probe_langchain.spans import tracer_of
 
 
 def new_request(options: Options, inputs: object, metadata: Mapping[str, object], now: int) -> Request:
     """State for a root run that starts at `now` (nanoseconds since the epoch)."""
+    context = ambient.get_current()
     return Request(
         options=options,
         tracer=tracer_of(options.provider or trace.get_tracer_provider(), options.scope),
-        context=ambient.get_current(),
-        tags=current_tags(),
+        context=context,
+        tags=current_tags(context),
         identity=_identity(options, inputs, metadata),
         thread=thread_of(metadata),
         asked=question_in(inputs),

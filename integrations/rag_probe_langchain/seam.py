@@ -59,12 +59,3 @@ def find_citations(answer, context_ids, known_ids):
     return tuple(out)
 
 
-def current_tags():
-    from opentelemetry import baggage
-    from rag_probe.wire import decode_tags
-
-    return decode_tags({k: v for k, v in baggage.get_all().items() if isinstance(v, str)})
-
-
-def current_identity() -> Identity | None:
-    return None

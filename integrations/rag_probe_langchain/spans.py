@@ -5,8 +5,6 @@ Every function is called under the request's lock. Nothing is ever attached to t
 
 from __future__ import annotations
 
-from functools import lru_cache
-from importlib.metadata import PackageNotFoundError, version
 from typing import Final
 from weakref import WeakKeyDictionary
 
@@ -24,6 +22,7 @@ from opentelemetry.trace import (
 
 from rag_probe import attributes as a
 from rag_probe.attributes import Value
+from rag_probe.version import VERSION
 from rag_probe_langchain.opening import opening, title
 from rag_probe_langchain.request import Request
 from rag_probe_langchain.run import Run
@@ -36,7 +35,7 @@ def tracer_of(provider: TracerProvider, scope: str) -> Tracer:
     known = _tracers.setdefault(provider, {})
     tracer = known.get(scope)
     if tracer is None:
-        tracer = known[scope] = provider.get_tracer(scope, _release())
+        tracer = known[scope] = provider.get_tracer(scope, VERSION)
     return tracer
 
 
@@ -115,11 +114,3 @@ def _context(run: Run) -> Context:
         assert run.span is not None
         run.context = set_span_in_context(run.span, run.request.context)
     return run.context
-
-
-@lru_cache(maxsize=1)
-def _release() -> str:
-    try:
-        return version("rag-probe-otel")
-    except PackageNotFoundError:  # run from a source tree
-        return "0"

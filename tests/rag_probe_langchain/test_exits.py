@@ -1,0 +1,231 @@
+"""Every way in which a run can end, or not end, leaves each span ended once and nothing open."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from uuid import UUID, uuid4
+
+import pytest
+from langchain_core.runnables import RunnableGenerator, RunnableLambda
+from opentelemetry.trace import StatusCode
+
+from rag_probe import attributes as a
+from rag_probe_langchain import runs
+
+from .apps import ANSWER, Scripted, Search, allowed, as_text, passages, rag
+from .recorded import Recorder, assert_nothing_open, assert_well_formed
+
+QUESTION = "How long do I have?"
+
+
+def raising(error):
+    def fail(found):
+        raise error
+
+    return fail
+
+
+BROKEN = {
+    "retrieval": lambda error: rag(Search(found=[], error=error)),
+    "rag.permission": lambda error: rag(
+        steps=RunnableLambda(raising(error)).with_config(run_name="check", metadata={"rag.stage": "permission"})
+    ),
+    "chat": lambda error: rag(model=Scripted(answers=[error])),
+}
+
+
+@pytest.mark.parametrize("stage", BROKEN)
+@pytest.mark.parametrize("streamed", [False, True])
+def test_an_error_in_a_stage_stands_on_its_span_and_on_the_root(stage, streamed):
+    recorder = Recorder()
+    chain = BROKEN[stage](ConnectionError("secret host"))
+    with pytest.raises(ConnectionError):
+        list(chain.stream(QUESTION, recorder.config)) if streamed else chain.invoke(QUESTION, recorder.config)
+    for name in (stage, "invoke_workflow"):
+        (span,) = recorder.named(name)
+        assert span.attributes[a.ERROR_TYPE] == "ConnectionError"
+        assert span.status.status_code is StatusCode.ERROR
+        assert span.status.description is None
+    assert recorder.one("invoke_workflow")[a.ANSWER_OUTCOME] == "error"
+    assert_well_formed(recorder.spans)
+
+
+def test_an_error_in_a_plain_step_stands_on_the_root():
+    recorder = Recorder()
+    with pytest.raises(ValueError, match="bad"):
+        rag(steps=RunnableLambda(raising(ValueError("bad")))).invoke(QUESTION, recorder.config)
+    assert recorder.names() == ['invoke_workflow returns desk | status="ERROR"', "  retrieval"]
+    assert_well_formed(recorder.spans)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(1), GeneratorExit()])
+def test_a_retriever_whose_end_never_comes_ends_with_its_root(error):
+    recorder = Recorder()
+    with pytest.raises(type(error)):
+        BROKEN["retrieval"](error).invoke(QUESTION, recorder.config)
+    assert recorder.one("retrieval")[a.PARTIAL] is True
+    assert recorder.one("invoke_workflow")[a.ERROR_TYPE] == type(error).__name__
+    assert_well_formed(recorder.spans)
+
+
+async def test_a_cancelled_question_ends_as_one():
+    recorder = Recorder()
+    asked = asyncio.Event()
+
+    async def wait(found):
+        asked.set()
+        await asyncio.Event().wait()
+
+    task = asyncio.create_task(rag(steps=RunnableLambda(wait)).ainvoke(QUESTION, recorder.config))
+    await asyncio.wait_for(asked.wait(), 10)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert recorder.one("invoke_workflow")[a.ERROR_TYPE].endswith("CancelledError")
+    assert recorder.names()[1:] == ["  retrieval"]
+    assert_well_formed(recorder.spans)
+
+
+async def test_a_cancelled_model_call_ends_with_its_root_and_keeps_its_context():
+    asked = asyncio.Event()
+
+    class Slow(Scripted):
+        async def _agenerate(self, *args, **kwargs):
+            asked.set()
+            await asyncio.Event().wait()
+
+    recorder = Recorder()
+    task = asyncio.create_task(rag(model=Slow(answers=[])).ainvoke(QUESTION, recorder.config))
+    await asyncio.wait_for(asked.wait(), 10)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    call = recorder.one("chat")
+    assert call[a.CONTEXT_IDS] == ("returns", "sale", "gift")
+    assert_well_formed(recorder.spans)
+
+
+@pytest.mark.parametrize("left", ["closed", "collected"])
+def test_a_stream_that_is_abandoned_ends_once(left):
+    recorder = Recorder()
+    parts = rag().stream(QUESTION, recorder.config)
+    next(parts)
+    if left == "closed":
+        parts.close()
+    else:
+        del parts
+        gc.collect()
+    assert [span.name.split(" ")[0] for span in recorder.spans].count("invoke_workflow") == 1
+    assert recorder.one("invoke_workflow")[a.PARTIAL] is True
+    assert recorder.one("chat")[a.PARTIAL] is True
+    assert_well_formed(recorder.spans)
+
+
+async def test_an_asynchronous_stream_that_is_abandoned_ends_once():
+    recorder = Recorder()
+    parts = rag().astream(QUESTION, recorder.config)
+    await anext(parts)
+    await parts.aclose()
+    async with asyncio.timeout(10):  # LangChain leaves its inner generators to the event loop
+        while runs.OPEN:
+            gc.collect()
+            await asyncio.sleep(0)
+    assert recorder.one("invoke_workflow")[a.PARTIAL] is True
+    assert_well_formed(recorder.spans)
+
+
+def test_children_of_a_fallback_stay_in_their_question():
+    recorder = Recorder()
+    model = Scripted(answers=[TimeoutError()]).with_fallbacks([Scripted(answers=[ANSWER])])
+    assert rag(model=model).invoke(QUESTION, recorder.config) == ANSWER
+    assert recorder.names() == [
+        "invoke_workflow returns desk",
+        "  retrieval",
+        "  rag.filter not_old",
+        "  rag.permission allowed",
+        "  rag.context as_text",
+        '  chat scripted-1 | status="ERROR"',
+        "  chat scripted-1",
+    ]
+    assert_well_formed(recorder.spans)
+
+
+def test_callbacks_given_again_inside_a_step_stay_in_their_question():
+    recorder = Recorder()
+    inner = rag()
+    chain = RunnableLambda(lambda question: inner.invoke(question, recorder.config)).with_config(run_name="outer")
+    assert chain.invoke(QUESTION, recorder.config) == ANSWER
+    assert recorder.names()[:2] == ["invoke_workflow outer", "  retrieval"]
+
+
+def test_each_attempt_of_a_retry_is_a_span():
+    recorder = Recorder()
+    model = Scripted(answers=[TimeoutError(), ANSWER]).with_retry(stop_after_attempt=2, wait_exponential_jitter=False)
+    assert rag(model=model).invoke(QUESTION, recorder.config) == ANSWER
+    assert [span.status.is_unset for span in recorder.named("chat")] == [False, True]
+    assert_well_formed(recorder.spans)
+
+
+def test_what_starts_after_its_question_ended_is_nobodys():
+    recorder = Recorder()
+    parts = rag().stream(QUESTION, recorder.config)
+    next(parts)
+    root = next(iter(runs._roots.values()))
+    open_run = next(run for run in root.request.runs.values() if run is not root)
+    parts.close()
+    known = len(recorder.spans)
+    details = {"run_id": uuid4(), "parent_run_id": UUID(int=open_run.key), "name": "late"}
+    recorder.handler.on_chain_start(None, {}, **details)
+    recorder.handler.on_retriever_start(None, "q", run_id=uuid4(), parent_run_id=details["run_id"], name="late")
+    assert len(recorder.spans) == known
+    assert_nothing_open()
+
+
+def test_a_failed_gather_leaves_no_orphans():
+    recorder = Recorder()
+    started = asyncio.Event()
+
+    async def slow(question):
+        started.set()
+        await asyncio.sleep(0.01)
+        return await Search(found=passages("gift")).ainvoke(question)
+
+    async def bad(question):
+        await started.wait()
+        raise ValueError("bad")
+
+    async def ask():
+        with pytest.raises(ValueError, match="bad"):
+            await RunnableLambda(lambda q: q).pipe({"slow": slow, "bad": bad}).ainvoke(QUESTION, recorder.config)
+        await asyncio.sleep(0.05)
+
+    asyncio.run(ask())
+    assert recorder.names() == ['invoke_workflow RunnableSequence | status="ERROR"']
+    assert_well_formed(recorder.spans)
+
+
+def test_a_generator_in_the_chain_streams_through():
+    recorder = Recorder()
+
+    def shout(parts):
+        for part in parts:
+            yield part.upper()
+
+    chain = rag() | RunnableGenerator(shout)
+    assert "".join(chain.stream(QUESTION, recorder.config)) == ANSWER.upper()
+    assert recorder.one("invoke_workflow")[a.ANSWER_LENGTH] == len(ANSWER)
+    assert_well_formed(recorder.spans)
+
+
+def test_parallel_branches_have_their_own_stages():
+    recorder = Recorder()
+    gifts = Search(found=passages("gift", "old")) | allowed | as_text
+    sales = Search(found=passages("sale", "staff")) | allowed | as_text
+    ({"gifts": gifts, "sales": sales} | RunnableLambda(lambda both: both["gifts"] + both["sales"])).invoke(
+        QUESTION, recorder.config
+    )
+    assert len(recorder.named("retrieval")) == 2
+    (only,) = recorder.named("rag.filter")
+    assert only.attributes[a.FILTER_DROPPED] == ("staff",)
+    assert_well_formed(recorder.spans)
