@@ -1,0 +1,192 @@
+"""Question → evidence path: the rules of contracts 1, whatever dialect the spans were written in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from math import fsum
+from typing import Final, TypeVar
+
+from rag_probe.path import EvidencePath, Step
+from rag_probe.stages import Answer, Budget, CaseTags, Chunks, Citations, ContextAssembly, Generation, Node, ToolCall
+from rag_probe_collector.assembly.answering import Origin, answer_from, context_of, origin_of
+from rag_probe_collector.assembly.decisions import filtered, permitted, reranked
+from rag_probe_collector.assembly.gaps import gaps
+from rag_probe_collector.assembly.noted import noted
+from rag_probe_collector.assembly.parts import Part
+from rag_probe_collector.assembly.questions import Question
+from rag_probe_collector.assembly.record import Ran, Record, record
+from rag_probe_collector.assembly.retrieved import outermost, returned
+from rag_probe_collector.assembly.tasks import nodes
+from rag_probe_collector.assembly.timing import covered_ms, stage_latencies
+from rag_probe_collector.pricing import cost_usd
+
+T = TypeVar("T")
+
+_TAGS: Final = tuple(tag.name for tag in fields(CaseTags))
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What has to be found out before a path can be written down."""
+
+    parts: tuple[Part, ...]
+    record: Record
+    tasks: tuple[Step[Node], ...]
+    whole: bool
+    """Whether what was not seen did not happen: no span is missing, and nothing is still paused."""
+    told: Answer | None
+    origin: Origin
+    error: str | None
+
+
+def evidence_path(question: Question) -> EvidencePath:
+    """The path of one question. Nothing in its spans makes this raise."""
+    known = _know(question)
+    parts, first = known.parts, known.parts[0]
+    answer, guesses = _answer(known)
+    path = _stages(known, answer)
+    seen = [(part, one) for part in parts for one in part.seen]
+    marks = noted(parts, seen, _answering(known))
+    return replace(
+        path,
+        trace_ids=tuple(dict.fromkeys([part.trace_id for part in parts])),
+        thread_id=_first(part.root.thread_id for part in parts),
+        service=_first(part.top.resource.service for part in parts),
+        source=first.dialect.source(graph=bool(known.tasks)),
+        started_at=first.top.start or None,
+        tags=_tags(parts),
+        identity=_first(part.root.identity for part in parts),
+        error=known.error,
+        inferred=tuple(dict.fromkeys((*marks.inferred, *guesses))),
+        not_captured=gaps(path, known.record, marks.not_captured),
+        warnings=tuple(_warnings(known)),
+        partial=marks.partial or not known.whole,
+    )
+
+
+def _know(question: Question) -> _Known:
+    parts = question.parts
+    found = record([one for part in parts for one in part.seen])
+    tasks = nodes(found.nodes)
+    told = _first(part.root.answer for part in reversed(parts)) or _first(ran.stage for ran in reversed(found.answers))
+    return _Known(
+        parts=parts,
+        record=found,
+        tasks=tasks,
+        whole=not any(part.rootless or part.incomplete for part in parts) and not _paused(tasks),
+        told=told,
+        origin=origin_of(told, found.generations),
+        error=None if parts[-1].rootless else parts[-1].top.error,
+    )
+
+
+def _stages(known: _Known, answer: Answer | None) -> EvidencePath:
+    found, whole, first = known.record, known.whole, known.parts[0]
+    retrievals = outermost(found.retrievals)
+    generations = tuple([_generation(ran) for ran in found.generations])
+    context = ContextAssembly() if whole and not generations else context_of(found, known.origin)
+    return EvidencePath(
+        path_id=f"{first.trace_id}:{first.top.span_id}",
+        trace_id=first.trace_id,
+        question=_first(part.root.question for part in known.parts),
+        retrievals=retrievals if retrievals or whole else None,
+        retrieved=returned(retrievals) if retrievals else Chunks() if whole else None,
+        reranked=reranked(found.reranks),
+        filtered=filtered(found.filters),
+        permissions=permitted(found.permissions),
+        context=context,
+        budget=_budget(context, found),
+        answer=answer,
+        answer_generation=known.origin.generation,
+        citations=_citations(answer),
+        generations=generations if generations or whole else None,
+        tools=_tools(found) if found.tools or whole else None,
+        nodes=known.tasks if known.tasks or whole else None,
+        latency_ms=_latency(known.parts),
+        stage_latency_ms=stage_latencies(found),
+        cost_usd=_total(generations),
+    )
+
+
+def _answer(known: _Known) -> tuple[Answer | None, tuple[str, ...]]:
+    """What the root says; else what follows from the rest, with the names of what was inferred."""
+    guesses = _guessed(known)
+    if known.told is not None:
+        return known.told, guesses
+    if known.error is not None:
+        return Answer(outcome="error"), guesses
+    generation = _answering(known)
+    if generation is not None and not _paused(known.tasks):
+        return answer_from(generation), (*guesses, "answer.outcome", "answer.text")
+    if known.whole and not known.record.generations:
+        return Answer(outcome="abstained"), ("answer.outcome",)
+    return None, guesses
+
+
+def _guessed(known: _Known) -> tuple[str, ...]:
+    if not known.origin.guessed:
+        return ()
+    contexts = {ran.stage.context.ids for ran in known.record.generations if ran.stage.context is not None}
+    return ("answer.generation", "context") if len(contexts) > 1 else ("answer.generation",)
+
+
+def _answering(known: _Known) -> Generation | None:
+    return None if known.origin.generation is None else known.record.generations[known.origin.generation].stage
+
+
+def _citations(answer: Answer | None) -> Citations | None:
+    """Where there is no text, nothing was cited."""
+    if answer is None or answer.citations is not None:
+        return answer.citations if answer is not None else None
+    blank = answer.content is None or answer.content.length == 0
+    return Citations() if blank and answer.outcome in ("abstained", "error") else None
+
+
+def _generation(ran: Ran[Generation]) -> Step[Generation]:
+    span = ran.span
+    return Step(ran.stage, span.latency_ms, span.error, cost_usd(ran.stage, span.start))
+
+
+def _total(generations: Sequence[Step[Generation]]) -> float | None:
+    """Of all calls; None as soon as one is unknown, since a part would look like the whole."""
+    costs = [step.cost_usd for step in generations if step.cost_usd is not None]
+    return fsum(costs) if len(costs) == len(generations) else None
+
+
+def _tools(found: Record) -> tuple[Step[ToolCall], ...]:
+    return tuple([Step(ran.stage, ran.span.latency_ms, ran.span.error) for ran in found.tools])
+
+
+def _budget(context: ContextAssembly | None, found: Record) -> Budget | None:
+    if context is not None and context.budget is not None:
+        return context.budget
+    return _first(ran.stage.budget for ran in reversed(found.contexts))
+
+
+def _latency(parts: Sequence[Part]) -> float | None:
+    """As recorded; of several parts the time that any of them ran, so that waiting for a human does not count."""
+    if len(parts) == 1 and not parts[0].rootless:
+        return parts[0].top.latency_ms
+    return covered_ms([one.span for part in parts for one in (part.seen if part.rootless else part.seen[:1])])
+
+
+def _tags(parts: Sequence[Part]) -> CaseTags:
+    if len(parts) == 1:
+        return parts[0].root.tags
+    return CaseTags(**{name: _first(getattr(part.root.tags, name) for part in parts) for name in _TAGS})
+
+
+def _paused(tasks: Sequence[Step[Node]]) -> list[str]:
+    return [task.stage.name for task in tasks if task.stage.outcome == "interrupted"]
+
+
+def _warnings(known: _Known) -> Iterable[str]:
+    for part in known.parts:
+        yield from part.warnings
+    for name in _paused(known.tasks):
+        yield f"paused at {name!r}: what resumed it is not in this source"
+
+
+def _first(values: Iterable[T | None]) -> T | None:
+    return next((value for value in values if value is not None), None)

@@ -1,0 +1,81 @@
+"""Parts → questions: all of one `case()` block, and of a turn that was paused and resumed (contracts 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+
+from rag_probe.stages import Node
+from rag_probe_collector.assembly.parts import Part
+from rag_probe_collector.assembly.union import Union
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question: its parts, oldest first."""
+
+    parts: tuple[Part, ...]
+
+
+def questions_of(parts: Sequence[Part]) -> list[Question]:
+    """Join parts that belong together; questions come oldest first."""
+    union = Union(len(parts))
+    _join_cases(parts, union)
+    _join_links(parts, union)
+    _join_tasks(parts, union)
+    joined = [Question(tuple(sorted((parts[index] for index in group), key=_age))) for group in union.groups()]
+    return sorted(joined, key=lambda question: _age(question.parts[0]))
+
+
+def _age(part: Part) -> tuple[int, str, str]:
+    return part.top.start, part.trace_id, part.top.span_id
+
+
+def _join_cases(parts: Sequence[Part], union: Union) -> None:
+    _join_equal(union, ((index, _case(part)) for index, part in enumerate(parts)))
+
+
+def _case(part: Part) -> Hashable | None:
+    tags = part.root.tags
+    return (tags.case_run, tags.case_id) if tags.case_run is not None else None
+
+
+def _join_equal(union: Union, keyed: Iterable[tuple[int, Hashable | None]]) -> None:
+    first: dict[Hashable, int] = {}
+    for index, key in keyed:
+        if key is not None:
+            union.join(first.setdefault(key, index), index)
+
+
+def _join_links(parts: Sequence[Part], union: Union) -> None:
+    """A handler links only a resumed run to its paused one; a link between two threads or cases is somebody else's."""
+    linked = [(index, link) for index, part in enumerate(parts) for seen in part.seen for link in seen.span.links]
+    if not linked:
+        return
+    owner = {(part.trace_id, seen.span.span_id): index for index, part in enumerate(parts) for seen in part.seen}
+    for index, link in linked:
+        other = owner.get((link.trace_id, link.span_id))
+        if other is not None and _agree(parts[index], parts[other]):
+            union.join(index, other)
+
+
+def _agree(one: Part, other: Part) -> bool:
+    threads = {one.root.thread_id, other.root.thread_id} - {None}
+    cases = {one.root.tags.case_id, other.root.tags.case_id} - {None}
+    return len(threads) <= 1 and len(cases) <= 1
+
+
+def _join_tasks(parts: Sequence[Part], union: Union) -> None:
+    """A task keeps its id over interrupt and resume; without an interrupt a repeated id is a replay of its own."""
+    tasks = [(index, key, outcome) for index, part in enumerate(parts) for key, outcome in _tasks(part)]
+    paused = {key for _, key, outcome in tasks if outcome == "interrupted"}
+    _join_equal(union, ((index, key) for index, key, _ in tasks if key in paused))
+
+
+def _tasks(part: Part) -> Iterable[tuple[Hashable, str | None]]:
+    thread = part.root.thread_id
+    if thread is None:
+        return
+    for seen in part.seen:
+        if isinstance(seen.reading, Node) and seen.reading.task_id is not None:
+            yield (thread, seen.reading.task_id), seen.reading.outcome

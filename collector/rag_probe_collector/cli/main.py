@@ -1,0 +1,44 @@
+"""`rag-probe`: what goes wrong is one line on stderr and an exit code, never a traceback."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Final
+
+from rag_probe.protocols import SourceError
+from rag_probe_collector.cli.terminal import PipeClosedError, plain
+from rag_probe_collector.errors import InputError
+
+UNUSABLE: Final = 2
+BROKEN_PIPE: Final = 141
+"""What a shell reports of a program that a closed pipe has ended."""
+INTERRUPTED: Final = 130
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run a command and exit: with its own code, 2 for unusable input or arguments, quietly when interrupted."""
+    sys.exit(_run(sys.argv[1:] if arguments is None else arguments))
+
+
+def _run(arguments: list[str]) -> int:
+    try:
+        from rag_probe_collector.cli.program import run
+    except ModuleNotFoundError as error:
+        return _refuse(f"needs {error.name}; pip install 'rag-probe-otel[collector]'")
+    try:
+        code = run(arguments)
+        sys.stdout.flush()
+    except (InputError, SourceError) as error:
+        return _refuse(str(error))
+    except (BrokenPipeError, PipeClosedError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing to flush at exit
+        return BROKEN_PIPE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return code
+
+
+def _refuse(message: str) -> int:
+    sys.stderr.write(f"rag-probe: {plain(message)}\n")
+    return UNUSABLE

@@ -1,0 +1,80 @@
+"""Our own dialect: `rag.*` attributes on spans of a `rag_probe*` scope (contracts 3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from rag_probe import attributes as a
+from rag_probe.stages import Root
+from rag_probe.wire import decode, decode_node, decode_root
+from rag_probe.wire.columns import get_list
+from rag_probe_collector.dialects.reading import NO_NOTES, Notes, Reading, Unread, Workflow
+from rag_probe_collector.otlp.decode import Interest
+from rag_probe_collector.otlp.span import Span
+
+_SCOPE: Final = "rag_probe"
+_WORKFLOWS: Final = frozenset({"invoke_workflow", "invoke_agent"})
+_FIELDS: Final = {
+    "rerank": "reranked",
+    "filter": "filtered",
+    "permission": "permissions",
+    "context": "context",
+}
+_STAGES: Final = {
+    "retrieval": "retrieval",
+    "chat": "generation",
+    "text_completion": "generation",
+    "generate_content": "generation",
+    "execute_tool": "tool",
+}
+"""By operation, for a span that failed before it could say more."""
+_WORKFLOW: Final = Workflow()
+
+
+@dataclass(frozen=True, slots=True)
+class Ours:
+    """What the handlers of this project write."""
+
+    name: str = "rag_probe"
+    interest: Interest = Interest((_SCOPE,), (a.STAGE, a.NODE_NAME))  # noqa: RUF009  # frozen itself
+
+    def claims(self, span: Span) -> bool:
+        """By scope; by attribute where a backend has lost the scope."""
+        return span.scope.startswith(_SCOPE) or a.STAGE in span.attributes or a.NODE_NAME in span.attributes
+
+    def read(self, span: Span) -> Reading | None:
+        """A node, a stage, or a workflow."""
+        attributes = span.attributes
+        kind = attributes.get(a.STAGE)
+        if isinstance(kind, str):
+            stage = decode(attributes)
+            return Unread(_FIELDS[kind]) if stage is None and kind in _FIELDS else stage
+        if a.NODE_NAME in attributes:
+            return decode_node(attributes)
+        operation = attributes.get(a.OPERATION)
+        if not isinstance(operation, str):
+            return None
+        if operation in _WORKFLOWS:
+            return _WORKFLOW
+        stage = _STAGES.get(operation)
+        return decode({**attributes, a.STAGE: stage}) if stage is not None else None
+
+    def root(self, span: Span) -> Root:
+        """The inverse of what the handlers write on a root."""
+        return decode_root(span.attributes)
+
+    def notes(self, span: Span) -> Notes:
+        """`rag.inferred`, `rag.not_captured`, `rag.partial`."""
+        attributes = span.attributes
+        if a.INFERRED not in attributes and a.NOT_CAPTURED not in attributes and a.PARTIAL not in attributes:
+            return NO_NOTES
+        return Notes(
+            get_list(attributes, a.INFERRED, str) or (),
+            get_list(attributes, a.NOT_CAPTURED, str) or (),
+            attributes.get(a.PARTIAL) is True,
+        )
+
+    def source(self, graph: bool) -> str:
+        """`langgraph` when there were nodes."""
+        return "langgraph" if graph else "langchain"

@@ -1,0 +1,87 @@
+"""An OTLP request in protobuf → spans: of all spans the skeleton, of those that a dialect claims the attributes too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from heapq import nsmallest
+from typing import Final
+
+from rag_probe.attributes import Value
+from rag_probe_collector.otlp.schema import SpanMessage, parse_request
+from rag_probe_collector.otlp.span import Resource, Span, SpanLink
+from rag_probe_collector.otlp.values import Values
+
+MAX_ATTRIBUTES: Final = 1_000
+"""Of one span; of more, the first by name are read. SDKs stop at 128."""
+MAX_LINKS: Final = 128
+
+_ERROR: Final = 2
+_HAS_IS_REMOTE: Final = 0x100
+_IS_REMOTE: Final = 0x200
+_NO_TRACE: Final = bytes(16)
+_NO_SPAN: Final = bytes(8)
+
+
+@dataclass(frozen=True, slots=True)
+class Interest:
+    """Which spans' attributes anybody reads."""
+
+    scopes: tuple[str, ...]
+    """Beginnings of instrumentation scope names."""
+    marks: tuple[str, ...]
+    """Attributes, any of which is enough."""
+
+
+@dataclass(slots=True)
+class SpanDecoder:
+    """Decodes requests; holds a bounded memo of values, so that one decoder should serve a whole source."""
+
+    interest: Interest
+    rejected: int = 0
+    """Spans left out so far because their ids were missing or of the wrong length."""
+    _values: Values = field(default_factory=Values)
+
+    def decode(self, body: bytes) -> list[Span]:
+        """Spans in the order of the message; raises `google.protobuf.message.DecodeError`."""
+        spans: list[Span] = []
+        for sender in parse_request(body).resource_spans:
+            resource = Resource(self._attributes(sender.resource.attributes))
+            for group in sender.scope_spans:
+                scope = group.scope.name
+                ours = scope.startswith(self.interest.scopes)
+                spans += [self._span(span, scope, resource, ours) for span in group.spans if self._usable(span)]
+        return spans
+
+    def _usable(self, span: SpanMessage) -> bool:
+        trace_id, span_id = span.trace_id, span.span_id
+        if len(trace_id) == 16 and len(span_id) == 8 and trace_id != _NO_TRACE and span_id != _NO_SPAN:
+            return True
+        self.rejected += 1
+        return False
+
+    def _span(self, span: SpanMessage, scope: str, resource: Resource, ours: bool) -> Span:
+        attributes, links, flags, parent = span.attributes, span.links, span.flags, span.parent_span_id
+        if not ours:
+            ours = any(mark in attributes for mark in self.interest.marks)
+        return Span(
+            span.trace_id.hex(),
+            span.span_id.hex(),
+            parent.hex() if len(parent) == 8 and parent != _NO_SPAN else None,
+            span.name,
+            span.start,
+            span.end,
+            span.status.code == _ERROR,
+            not flags & _IS_REMOTE if flags & _HAS_IS_REMOTE else None,
+            scope,
+            resource,
+            self._attributes(attributes) if ours else {},
+            tuple([SpanLink(link.trace_id.hex(), link.span_id.hex()) for link in links[:MAX_LINKS]]) if links else (),
+        )
+
+    def _attributes(self, attributes: Mapping[str, bytes]) -> Mapping[str, Value]:
+        values = self._values
+        items = (
+            attributes.items() if len(attributes) <= MAX_ATTRIBUTES else nsmallest(MAX_ATTRIBUTES, attributes.items())
+        )
+        return {name: value for name, raw in items if (value := values[raw]) is not None}
