@@ -88,5 +88,8 @@ def _tell_ready(path: Path, db: Path, collector: Collector) -> None:
         "http": str(collector.http_address),
     }
     unfinished = path.with_name(f"{path.name}.{os.getpid()}")
-    unfinished.write_text(json.dumps(content) + "\n")
-    unfinished.replace(path)
+    try:
+        unfinished.write_text(json.dumps(content) + "\n")
+        unfinished.replace(path)
+    except OSError as error:
+        raise InputError(f"--ready-file {path}: cannot be written ({error.strerror})") from None

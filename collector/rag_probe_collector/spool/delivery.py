@@ -98,8 +98,11 @@ def _without_unusable(request: ExportTraceServiceRequest) -> bytes:
 
 
 def _extent(trace_id: bytes, instants: list[int]) -> Extent:
-    known = [min(instant, _LATEST_INSTANT) for instant in instants if instant]
-    return Extent(trace_id, min(known, default=None), max(known, default=None), len(instants) // 2)
+    earliest, latest = min(instants), max(instants)
+    if not earliest:  # some are missing, since none happened in 1970
+        earliest = min(filter(None, instants), default=None)
+    bounds = (earliest and min(earliest, _LATEST_INSTANT), min(latest, _LATEST_INSTANT) or None)
+    return Extent(trace_id, *bounds, len(instants) // 2)
 
 
 def _joined(one: Extent, other: Extent) -> Extent:

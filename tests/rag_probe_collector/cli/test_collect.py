@@ -70,3 +70,9 @@ def test_a_spool_that_cannot_be_opened_is_one_line(tmp_path):
     with pytest.raises(InputError, match=r"notes\.txt"):
         collect(db=notes, grpc="127.0.0.1:0", http="127.0.0.1:0")
     assert notes.read_text().startswith("these")
+
+
+def test_a_ready_file_that_cannot_be_written_is_one_line(tmp_path):
+    ready = tmp_path / "missing" / "ready.json"
+    with pytest.raises(InputError, match=r"--ready-file .* cannot be written \(No such file"):
+        collect(db=tmp_path / "spool.db", grpc="127.0.0.1:0", http="127.0.0.1:0", ready_file=ready)
