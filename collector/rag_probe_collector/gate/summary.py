@@ -94,7 +94,7 @@ def _slice(rows: Sequence[GatedCase]) -> SliceJson:
 
 def broken_stages(rows: Iterable[CaseJson]) -> dict[str, int]:
     """How many rows broke first where, the most frequent first."""
-    counts = Counter(row["broken_stage"] for row in rows if row["broken_stage"] is not None)
+    counts = Counter(row["broken_stage"] for row in rows if row["broken_stage"] != "none")
     return dict(counts.most_common())
 
 

@@ -82,7 +82,7 @@ class CaseJson(TypedDict):
     supported_fraction: float | None
     abstention_correct: bool | None
     violations: list[str]
-    broken_stage: str | None
+    broken_stage: str
     mechanism: str | None
     findings: list[FindingJson]
     requirements: list[RequirementJson]

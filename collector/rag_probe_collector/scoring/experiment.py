@@ -41,28 +41,18 @@ def choose_run(paths: Iterable[EvidencePath], wanted: str | None, source: str) -
     return Run(name or None, tuple(tagged[name]), left_out)
 
 
-def check_run(run: Run, cases: Iterable[Case], known: Iterable[str], source: str) -> list[tuple[Case, int | None]]:
-    """The (case, repetition) pairs without a result; raises `InputError` for an extra or duplicate one.
-
-    `known` are all case ids of the register, of which `cases` may be a split.
-    """
-    ids = frozenset(known)
-    seen: dict[tuple[str, int | None], str] = {}
+def check_run(run: Run, cases: Iterable[Case], source: str) -> list[tuple[Case, int | None]]:
+    """The (case, repetition) pairs without a result; raises `InputError` for a second one of the same."""
+    seen: dict[tuple[str | None, int | None], str] = {}
     for path in run.paths:
-        case_id, repetition = path.tags.case_id or "", path.tags.repetition
-        if case_id not in ids:
-            raise InputError(
-                f"{source}: {visible(path.path_id)}: expected a case of the register, got {case_id[:80]!r}"
-            )
-        if (case_id, repetition) in seen:
-            which = "" if repetition is None else f" repetition {repetition}"
-            first = visible(seen[case_id, repetition])
-            raise InputError(
-                f"{source}: case {case_id[:80]!r}{which}: expected one result, got {first} and {visible(path.path_id)}"
-            )
-        seen[case_id, repetition] = path.path_id
-    repetitions = dict.fromkeys(repetition for _, repetition in seen)
-    return [(case, each) for case in cases for each in repetitions or (None,) if (case.id, each) not in seen]
+        pair = (path.tags.case_id, path.tags.repetition)
+        if pair in seen:
+            which = "" if pair[1] is None else f" repetition {pair[1]}"
+            found = f"{visible(seen[pair])} and {visible(path.path_id)}"
+            raise InputError(f"{source}: case {(pair[0] or '')[:80]!r}{which}: expected one result, got {found}")
+        seen[pair] = path.path_id
+    repetitions = dict.fromkeys(repetition for _, repetition in seen) or {None: None}
+    return [(case, each) for case in cases for each in repetitions if (case.id, each) not in seen]
 
 
 def _shown(experiment: str) -> str:

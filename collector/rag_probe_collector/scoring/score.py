@@ -39,7 +39,7 @@ def score(
         answered=facts.answered,
         abstention_correct=_abstention_correct(facts, failed="run_failed" in by_name),
         findings=findings,
-        broken_stage=None if broken is None else broken.stage,
+        broken_stage="none" if broken is None else broken.stage,
         mechanism=None if broken is None else broken.mechanism,
         requirements=requirements,
         duplicates=tuple(_duplicates(path)),

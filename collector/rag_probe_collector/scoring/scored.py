@@ -24,7 +24,8 @@ class ScoredCase:
     answered: bool | None
     abstention_correct: bool | None
     findings: tuple[Finding, ...]
-    broken_stage: str | None
+    broken_stage: str
+    """`none` when no row of contracts 6 applies."""
     mechanism: str | None
     requirements: tuple[tuple[Coverage, Loss | None], ...]
     duplicates: tuple[tuple[str, int], ...]

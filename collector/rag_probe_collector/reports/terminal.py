@@ -1,0 +1,108 @@
+"""The report on a terminal: a line for each case that says where it broke first, then the gate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from rag_probe_collector.gate import ReportJson
+from rag_probe_collector.gate.report_json import GatedCase
+from rag_probe_collector.register import visible
+from rag_probe_collector.reports.words import (
+    broke,
+    count,
+    dollars,
+    figure,
+    headline,
+    milliseconds,
+    name,
+    share,
+    tested,
+)
+
+_WIDE: Final = 110
+"""Columns of a terminal that has room for everything."""
+
+_STYLE: Final = {"pass": "green", "fail": "red", "pending": "yellow", "incomplete": "magenta"}
+
+
+def print_report(report: ReportJson, console: Console | None = None) -> None:
+    """Write it to stdout, or to `console`; a narrow terminal gets fewer columns."""
+    console = console or Console(highlight=False)
+    console.print(Group(*_parts(report, wide=console.width >= _WIDE)))
+
+
+def _parts(report: ReportJson, *, wide: bool) -> Iterator[RenderableType]:
+    yield Text("  ".join(f"{label} {visible(value)}" for label, value in tested(report)), style="dim")
+    yield _cases(report, wide=wide)
+    yield _segments(report)
+    if report["latency_ms"]:
+        yield _latency(report)
+    for each in report["missing"]:
+        yield Text(f"missing  {visible(each['id'])}: no result answers it", style="magenta")
+    for warning in report["about"]["warnings"]:
+        yield Text(f"warning  {visible(warning)}", style="yellow")
+    yield Text(f"scope leaks {share(report['violations']['scope_leak'])}  passed {share(report['shares']['passed'])}")
+    yield Text(visible(headline(report)), style="bold green" if report["gate"] == "PASS" else "bold red")
+    yield Text(report["note"], style="dim")
+
+
+def _cases(report: ReportJson, *, wide: bool) -> Table:
+    table = _table("case")
+    table.add_column("verdict", no_wrap=True)
+    table.add_column("broke first", ratio=1)
+    for heading in ("recall", "claims", "latency", *(("tokens",) if wide else ()), "cost"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in report["cases"]:
+        table.add_row(*_case(row, wide=wide))
+    return table
+
+
+def _case(row: GatedCase, *, wide: bool) -> Iterator[Text]:
+    style, tokens = _STYLE[row["verdict"]], row["tokens"]
+    yield Text(visible(name(row)))
+    yield Text(row["verdict"], style=style)
+    yield _broke(row, style)
+    yield Text(f"{figure(row['gated_recall'])} › {figure(row['prompt_evidence_recall'])}")
+    yield Text(figure(row["supported_fraction"]))
+    yield Text(milliseconds(row["latency_ms"]))
+    if wide:
+        yield Text(f"{count(tokens['input'])} › {count(tokens['output'])}")
+    yield Text(dollars(row["cost_usd"]))
+
+
+def _broke(row: GatedCase, style: str) -> Text:
+    """Where first, and under it what else is to be said."""
+    beside = [*row["violations"], *(f"{gap} not captured" for gap in row["not_captured"])]
+    lines = Text(visible(broke(row)), style=style if row["verdict"] != "pass" else "")
+    if beside:
+        lines.append(("\n" if lines else "") + visible(", ".join(beside)), style="dim")
+    return lines
+
+
+def _segments(report: ReportJson) -> Table:
+    table = _table("segment", "cases", "answerable", "mean recall")
+    for segment, each in report["segments"].items():
+        table.add_row(
+            Text(visible(segment)),
+            str(each["cases"]),
+            str(each["answerable_cases"]),
+            figure(each["mean_evidence_recall"], 3),
+        )
+    return table
+
+
+def _latency(report: ReportJson) -> Table:
+    table = _table("stage", "runs", "median", "95th percentile")
+    for stage, each in report["latency_ms"].items():
+        table.add_row(Text(visible(stage)), str(each["n"]), milliseconds(each["median"]), milliseconds(each["p95"]))
+    return table
+
+
+def _table(*headings: str) -> Table:
+    return Table(*headings, box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)

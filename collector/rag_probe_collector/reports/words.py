@@ -1,0 +1,80 @@
+"""Figures in words, the same in every report. What is not known is a dash, never a zero."""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import quote
+
+from rag_probe_collector.gate import ReportJson
+from rag_probe_collector.gate.report_json import GatedCase, ShareJson
+
+NONE: Final = "–"
+
+
+def figure(value: float | None, digits: int = 2) -> str:
+    """A share or a mean."""
+    return NONE if value is None else f"{value:.{digits}f}"
+
+
+def milliseconds(value: float | None) -> str:
+    """A duration; three digits below ten, none above."""
+    return NONE if value is None else f"{value:.2f} ms" if value < 10 else f"{value:,.0f} ms"
+
+
+def dollars(value: float | None) -> str:
+    """A cost in USD."""
+    return NONE if value is None else f"${value:.6f}" if value < 0.01 else f"${value:,.4f}"
+
+
+def count(value: int | None) -> str:
+    """A number of things."""
+    return NONE if value is None else f"{value:,}"
+
+
+def share(value: ShareJson) -> str:
+    """`3 of 5 (0.23–0.88)`: the count, and the interval that it proves."""
+    if value["low"] is None or value["high"] is None:
+        return f"{value['count']} of {value['n']}"
+    return f"{value['count']} of {value['n']} ({value['low']:.2f}–{value['high']:.2f})"
+
+
+def broke(case: GatedCase) -> str:
+    """`context · span_truncated`, or nothing."""
+    if case["broken_stage"] == "none":
+        return ""
+    return " · ".join(each for each in (case["broken_stage"], case["mechanism"]) if each)
+
+
+def name(case: GatedCase) -> str:
+    """The case's id, with its repetition when there is one."""
+    return case["id"] if case["repetition"] is None else f"{case['id']} #{case['repetition']}"
+
+
+def headline(report: ReportJson) -> str:
+    """The gate's word and why, in one line."""
+    reasons = "; ".join(report["reasons"])
+    return f"gate {report['gate']}" + (f": {reasons}" if reasons else "")
+
+
+def tested(report: ReportJson) -> list[tuple[str, str]]:
+    """What was run, on what: pairs of a label and what is known; what nobody told is left out."""
+    about = report["about"]
+    splits = ", ".join(f"{split} ({cases})" for split, cases in about["splits"].items())
+    pairs = (
+        ("experiment", about["experiment"]),
+        ("configuration", ", ".join(about["configurations"])),
+        ("model", ", ".join(about["models"])),
+        ("dataset", about["dataset_version"]),
+        ("corpus", about["corpus_version"]),
+        ("split", splits),
+        ("change", about["change"]),
+        ("register", about["register"]),
+        ("source", about["source"]),
+        ("written", about["generated_at"]),
+    )
+    return [(label, value) for label, value in pairs if value]
+
+
+def links(template: str | None, trace_id: str) -> str | None:
+    """The address of a saved trace."""
+    return template.replace("{trace_id}", quote(trace_id, safe="")) if template and trace_id else None
