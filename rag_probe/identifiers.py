@@ -27,8 +27,10 @@ def identifier(value: object) -> str | None:
             return None
         case SupportsIndex():
             return _index(value)
-        case UUID() | date():
+        case UUID():
             return str(value)
+        case date():
+            return value.isoformat()
         case _:
             return None
 
