@@ -7,7 +7,8 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from rag_probe import faults, staging
+from rag_probe import current, faults, staging
+from rag_probe.policy import CapturePolicy
 
 
 @pytest.fixture(autouse=True)
@@ -29,3 +30,37 @@ def tracer(exporter, monkeypatch):
     tracer = provider.get_tracer("rag_probe", "test")
     monkeypatch.setattr(staging, "_tracer", tracer)
     return tracer
+
+
+class FakeRun:
+    """A framework's run, as an integration provides it."""
+
+    def __init__(self, policy):
+        self.policy = policy
+        self.recorded = []
+        self.told = []
+
+    def record(self, stage, started_ns, ended_ns, error):
+        assert started_ns <= ended_ns
+        self.recorded.append((stage, error))
+
+    def tell(self, told):
+        self.told.append(told)
+
+
+@pytest.fixture
+def run(monkeypatch):
+    """A framework's run around this test."""
+    run = FakeRun(CapturePolicy())
+    monkeypatch.setattr(current, "_resolvers", [lambda: None, lambda: run])
+    return run
+
+
+@pytest.fixture
+def broken_run(monkeypatch):
+    """An integration that fails whenever it is asked."""
+
+    def resolve():
+        raise RuntimeError("theirs")
+
+    monkeypatch.setattr(current, "_resolvers", [resolve])
