@@ -55,6 +55,8 @@ def _faults(thresholds: Thresholds) -> Iterator[str]:
         place = f"exceptions[{at}]"
         if waiver.case_id is None and waiver.violation is None:
             yield f"{place}: expected case_id or violation, got neither; say what is excused"
+        if waiver.violation == "review_pending":
+            yield f"{place}: violation: review_pending is never a pass; have the answer reviewed"
         if waiver.violation in thresholds.blockers:
             yield f"{place}: violation: {waiver.violation} is a blocker and cannot be excused; remove one of the two"
         for field, text in (("owner", waiver.owner), ("reason", waiver.reason)):
