@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from langchain_core.language_models import BaseChatModel
 
 from rag_probe_demo.scripted import ScriptedChatModel, load_script
@@ -22,6 +20,6 @@ def chat_model(name: str | None) -> BaseChatModel:
     except ModuleNotFoundError as error:
         raise ModelUnavailable("a real model needs the package langchain: pip install langchain") from error
     try:
-        return cast("BaseChatModel", init_chat_model(name, temperature=0))
+        return init_chat_model(name, temperature=0)
     except Exception as error:  # each provider has its own: a package, a key or a name is missing
         raise ModelUnavailable(f"{name}: {str(error).strip().partition(chr(10))[0]}") from error

@@ -65,7 +65,6 @@ def test_every_violation_and_every_stage_of_the_issue_is_planted() -> None:
     assert {(fault["stage"], fault["mechanism"]) for fault in PLANTED.values()} == {
         ("none", None),
         ("access", "foreign_retrieved"),
-        ("access", "foreign_in_context"),
         ("retrieval", "not_retrieved"),
         ("retrieval", "ranked_below_k"),
         ("retrieval", "wrong_revision"),

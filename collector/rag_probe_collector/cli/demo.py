@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -19,6 +17,7 @@ from rich.console import Console
 
 from rag_probe_collector.cli.children import Child, child, ending_cleanly
 from rag_probe_collector.cli.planted import compare, table
+from rag_probe_collector.cli.score import score
 from rag_probe_collector.errors import InputError
 
 EXPERIMENT: Final = "rag-probe-demo"
@@ -39,7 +38,7 @@ _Keep = Annotated[
 _Model = Annotated[str | None, typer.Option(metavar="PROVIDER:NAME", help="A chat model in place of the scripted one.")]
 
 
-def demo(*, out: _Out = None, keep: _Keep = False, model: _Model = None) -> None:
+def demo(*, out: _Out = None, keep: _Keep = False, model: _Model = None) -> int:
     """Run two sample apps against a collector, score them, and compare the report with the faults planted in them.
 
     Exits 0 when the report names the planted stage of every case. Raises InputError when something cannot run.
@@ -59,10 +58,11 @@ def demo(*, out: _Out = None, keep: _Keep = False, model: _Model = None) -> None
                 raise InputError(f"demo: the collector failed: {collector.last_line()}")
         _score(spool, data, home)
         verdicts = compare(data / "planted.json", home / "report.json", real_model=model is not None)
-    Console().print(table(verdicts))
+    console = Console(highlight=False)
+    console.print(table(verdicts, console.width))
     if out or keep:
         progress.print(f"report     {home}" + (f"  spool {spool}" if keep else ""), markup=False)
-    raise typer.Exit(code=int(any(verdict.right is False for verdict in verdicts)))
+    return int(any(verdict.right is False for verdict in verdicts))
 
 
 def _shipped() -> Path:
@@ -127,13 +127,12 @@ def _environment(protocol: str, endpoint: str) -> dict[str, str]:
 
 
 def _score(spool: Path, data: Path, home: Path) -> None:
-    """Print the report and write it to `home`; the gate fails, as it must with faults planted."""
-    labels = [f"--{name}={data / file}" for name, file in _LABELS.items()]
-    arguments = ["score", f"spool:{spool}", *labels, f"--experiment={EXPERIMENT}", f"--out={home}"]
-    sys.stdout.flush()
-    code = subprocess.run([sys.executable, *_COMMAND, *arguments], check=False).returncode  # noqa: S603 - our own command
-    if code == 2 or code < 0:
-        raise typer.Exit(code=2)
-
-
-_LABELS: Final = {"cases": "cases.yaml", "corpus": "corpus.json", "reviews": "reviews.yaml"}
+    """Print the report and write it to `home`; its gate fails, as it must with faults planted."""
+    score(
+        f"spool:{spool}",
+        cases=data / "cases.yaml",
+        corpus=data / "corpus.json",
+        reviews=data / "reviews.yaml",
+        experiment=EXPERIMENT,
+        out=home,
+    )
