@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from langchain_core.messages import BaseMessage
@@ -10,6 +11,7 @@ from langchain_core.outputs import LLMResult
 
 from rag_probe.faults import log_once
 from rag_probe.stages import Answer, Citations, Outcome
+from rag_probe_langchain.prompt_text import message_text
 from rag_probe_langchain.request import Made, Request
 from rag_probe_langchain.scan import mapping, sequence
 from rag_probe_langchain.seam import find_citations
@@ -37,7 +39,7 @@ def answer_of(request: Request, output: object) -> Read:
     found = _text(output, request.made)
     outcome, inferred = _outcome(request, output, found.text)
     told = request.told
-    citations = told.citations
+    citations = None if told.citations is None else _checked(told.citations, found.made)
     if citations is None and found.text is not None:
         citations = _citations(found.text, found.made, request)
     content = None if found.text is None else request.options.policy.content_of(found.text)
@@ -53,7 +55,7 @@ def _text(output: object, made: Sequence[Made]) -> _Text:
     if isinstance(output, LLMResult):
         return _Text(made[-1].text, made[-1]) if made else _Text(None, None)
     if isinstance(output, (str, BaseMessage)):
-        text = output if isinstance(output, str) else str(output.text)
+        text = output if isinstance(output, str) else message_text(output)
         return _Text(text, _writer(text, made))
     texts = _texts(output)
     for name in _NAMES:
@@ -61,7 +63,7 @@ def _text(output: object, made: Sequence[Made]) -> _Text:
             return _Text(texts[name], _writer(texts[name], made))
     returned = set(texts.values())
     for one in reversed(made):
-        if one.text in returned:
+        if one.text and one.text in returned:
             return _Text(one.text, one)
     return _Text(made[-1].text, made[-1], inferred=True) if made else _Text(None, None)
 
@@ -84,7 +86,7 @@ def _texts(output: object) -> dict[str, str]:
         if isinstance(last, str) and items is None:
             found[str(key)] = last
         elif isinstance(last, BaseMessage) and last.type == "ai":
-            found[str(key)] = str(last.text)
+            found[str(key)] = message_text(last)
     return found
 
 
@@ -105,6 +107,13 @@ def _asked(request: Request, output: object) -> Outcome | None:
     except Exception as error:  # the app's own hook: its failure must not reach the app
         log_once("outcome=", error)
         return None
+
+
+def _checked(told: Citations, made: Made | None) -> Citations:
+    """What the app told; valid is what the model saw, where the app does not say."""
+    if told.valid or made is None or made.context is None:
+        return told
+    return replace(told, valid=tuple([name in made.context for name in told.ids]))
 
 
 def _citations(text: str, made: Made | None, request: Request) -> Citations | None:

@@ -103,7 +103,7 @@ def _dropping(stage: ContextAssembly, last: Ids, request: Request) -> ContextAss
 
 
 def budget_of(request: Request, used: int) -> Budget:
-    """The told limit beside what our tokenizer counted; a limit in other tokens stands alone, with its own tokenizer."""
+    """The told limit beside what our tokenizer counted; a limit in other tokens stands alone, with their name."""
     ours = request.options.tokenizer.name
     told = request.told.budget
     if told is None:

@@ -32,6 +32,7 @@ class Current:
         try:
             with self.run.request.lock:
                 if is_recording(self.run):
+                    self.run.request.touched = max(self.run.request.touched, ended_ns)
                     _record(self.run, stage, started_ns, ended_ns, error)
         except Exception as fault:  # as promised
             log_once("stage", fault)
@@ -111,3 +112,4 @@ def _decided(run: Run, kept: Ids, dropped: Ids) -> None:
     narrowed(run.request, left)
     passed(run, left)
     run.results = [*(run.results or ()), left]
+    run.inner_end = run.request.touched

@@ -71,6 +71,8 @@ class Documents:
             ids = tuple([self._by_object[id(document)] for document in bare(passages)])
         except KeyError:
             return self.add(passages).ids
+        if bare(passages) is not passages:
+            self._score(ids, _paired(passages))
         self._remember(passages, ids)
         return ids
 
@@ -87,7 +89,7 @@ class Documents:
             self._by_object.update(zip(map(id, documents), chunks.ids, strict=True))
             self._alive.append(documents)
             self._note(chunks.ids, texts)
-        self._score(chunks)
+        self._score(chunks.ids, chunks.scores)
         self._remember(passages, chunks.ids)
         return chunks
 
@@ -109,8 +111,8 @@ class Documents:
                 if name not in owners:
                     owners.append(name)
 
-    def _score(self, chunks: Chunks) -> None:
-        for name, score in zip(chunks.ids, chunks.scores, strict=False):
+    def _score(self, ids: Ids, scores: Sequence[float | None]) -> None:
+        for name, score in zip(ids, scores, strict=False):
             if score is not None and self.scores.setdefault(name, score) != score:
                 self.scores[name] = score
                 self.rescored.add(name)

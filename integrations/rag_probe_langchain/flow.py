@@ -16,6 +16,8 @@ class Change(NamedTuple):
     dropped: Ids
     moved: bool
     """Whether those that stayed stand in another order."""
+    late: bool
+    """Whether what went in was the result of a stage inside the step."""
 
 
 def changes(before: Mapping[str, Ids], after: Mapping[str, Ids], inner: Sequence[Ids]) -> list[Change]:
@@ -36,11 +38,13 @@ def changes(before: Mapping[str, Ids], after: Mapping[str, Ids], inner: Sequence
         dropped = tuple(dict.fromkeys(name for name in source if name not in kept))
         moved = _moved(source, ids, kept)
         if dropped or moved:
-            found[source] = Change(source, ids, dropped, moved)
+            found[source] = Change(source, ids, dropped, moved, late=source in inner and source not in before.values())
     return list(found.values())
 
 
 def _source(before: Mapping[str, Ids], key: str, ids: Ids, inner: Sequence[Ids]) -> Ids | None:
+    if ids in before.values():
+        return ids
     wanted = set(ids)
     for result in reversed(inner):
         if wanted <= set(result):

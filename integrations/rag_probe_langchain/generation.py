@@ -9,15 +9,18 @@ from langchain_core.outputs import ChatGeneration, LLMResult
 
 from rag_probe import attributes as a
 from rag_probe.attributes import Value
-from rag_probe.stages import Content, Generation
+from rag_probe.stages import Content, ContextAssembly, Generation
 from rag_probe.wire import encode
 from rag_probe_langchain.builder import record_builders
-from rag_probe_langchain.context import Seen, assemble
+from rag_probe_langchain.context import assemble
 from rag_probe_langchain.marks import ROLE, text_of
 from rag_probe_langchain.messages import input_messages, output_messages
+from rag_probe_langchain.prompt_text import prompt_text
+from rag_probe_langchain.providers import provider_of
 from rag_probe_langchain.request import Made
+from rag_probe_langchain.response import cache_hit_of, finish_reasons_of, response_model_of
 from rag_probe_langchain.run import Prompt, Run
-from rag_probe_langchain.seam import prompt_text, usage_of
+from rag_probe_langchain.usage import usage_of
 
 
 def generation_ended(run: Run, response: LLMResult | None) -> dict[str, Value]:
@@ -26,43 +29,54 @@ def generation_ended(run: Run, response: LLMResult | None) -> dict[str, Value]:
     prompt = run.inputs if isinstance(run.inputs, Prompt) else Prompt((), None)
     text = prompt_text(prompt.messages)
     seen = assemble(text, prompt.last, request) if len(request.documents) else None
-    message, output = _first(response)
     if seen is not None:
         record_builders(request, text, seen)
+    message, output = _first(response)
+    context = None if seen is None else seen.stage
     request.joining = False
     if run.retriever is None and output is not None:
-        request.made.append(Made(output, None if seen is None else seen.stage.ids, message))
-    return _attributes(run, prompt, text, seen, message, output)
+        request.made.append(Made(output, None if context is None else context.ids))
+    written = None if output is None else _written(run, message, output)
+    stage = _generation(run, response, _asked(run, prompt, text), written, context)
+    attributes = encode(stage, request.options.policy.max_items)
+    if context is None and len(request.documents):
+        attributes[a.NOT_CAPTURED] = ("context",)
+    return attributes
 
 
-def _attributes(
-    run: Run, prompt: Prompt, text: str, seen: Seen | None, message: BaseMessage | None, output: str | None
-) -> dict[str, Value]:
-    policy = run.request.options.policy
-    usage = usage_of(message)
-    stage = Generation(
+def _generation(
+    run: Run, response: LLMResult | None, asked: Content, written: Content | None, context: ContextAssembly | None
+) -> Generation:
+    usage = usage_of(response)
+    return Generation(
         operation=run.operation,
         role=text_of(run.metadata, ROLE),
         model=run.model,
-        provider=text_of(run.metadata, "ls_provider"),
+        response_model=response_model_of(response),
+        provider=provider_of(run.metadata, response),
         input_tokens=usage.input_tokens,
         output_tokens=usage.output_tokens,
         cached_tokens=usage.cached_tokens,
         cache_write_tokens=usage.cache_write_tokens,
         reasoning_tokens=usage.reasoning_tokens,
-        prompt=replace(policy.content_of(text), text=input_messages(prompt.messages, policy)),
-        output=None if output is None else _output(run, message, output),
-        context=None if seen is None else seen.stage,
+        finish_reasons=finish_reasons_of(response),
+        cache_hit=None if response is None else cache_hit_of(response),
+        prompt=asked,
+        output=written,
+        context=context,
     )
-    attributes = encode(stage, policy.max_items)
-    if seen is None and len(run.request.documents):
-        attributes[a.NOT_CAPTURED] = ("context",)
-    return attributes
 
 
-def _output(run: Run, message: BaseMessage | None, output: str) -> Content:
+def _asked(run: Run, prompt: Prompt, text: str) -> Content:
     policy = run.request.options.policy
-    return replace(policy.content_of(output), text=output_messages(message, output, policy))
+    content = policy.content_of(text)
+    return replace(content, text=input_messages(prompt.messages, policy)) if policy.content else content
+
+
+def _written(run: Run, message: BaseMessage | None, output: str) -> Content:
+    policy = run.request.options.policy
+    content = policy.content_of(output)
+    return replace(content, text=output_messages(message, output, policy)) if policy.content else content
 
 
 def _first(response: LLMResult | None) -> tuple[BaseMessage | None, str | None]:

@@ -19,8 +19,8 @@ from rag_probe_langchain.finish import fail, finish
 from rag_probe_langchain.generation import generation_ended
 from rag_probe_langchain.options import IdentityOf, Options, OutcomeOf
 from rag_probe_langchain.retrieval import retrieval_ended
-from rag_probe_langchain.seam import ESTIMATE, Tokenizer
 from rag_probe_langchain.steps import step_ended
+from rag_probe_langchain.tokens import Tokenizer, tokenizer_of
 from rag_probe_langchain.tools import tool_ended
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class RagProbeCallbackHandler(BaseCallbackHandler):
         *,
         tracer_provider: TracerProvider | None = None,
         policy: CapturePolicy | None = None,
-        tokenizer: Tokenizer | None = None,
+        tokenizer: Tokenizer | Callable[[str], int] | None = None,
         outcome: OutcomeOf | None = None,
         identity: IdentityOf | None = None,
     ) -> None:
@@ -70,7 +70,7 @@ class RagProbeCallbackHandler(BaseCallbackHandler):
         self._options = Options(
             provider=tracer_provider,
             policy=policy or policy_from_environment(),
-            tokenizer=tokenizer or ESTIMATE,
+            tokenizer=tokenizer_of(tokenizer),
             outcome=outcome,
             identity=identity,
             scope=self.scope,

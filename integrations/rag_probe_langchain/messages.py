@@ -9,6 +9,7 @@ from typing import Final
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from rag_probe.policy import CapturePolicy
+from rag_probe_langchain.prompt_text import message_text
 
 _ROLES: Final = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool", "developer": "system"}
 
@@ -35,12 +36,12 @@ def output_messages(message: BaseMessage | None, text: str, policy: CapturePolic
 def _message(message: BaseMessage, policy: CapturePolicy) -> dict[str, object]:
     role = _ROLES.get(message.type, message.type)
     if isinstance(message, ToolMessage):
-        response = policy.text(str(message.text))
+        response = policy.text(message_text(message))
         return {
             "role": role,
             "parts": [{"type": "tool_call_response", "id": message.tool_call_id, "response": response}],
         }
-    parts = _text(str(message.text), policy)
+    parts = _text(message_text(message), policy)
     if isinstance(message, AIMessage):
         parts += [
             {

@@ -10,7 +10,7 @@ from opentelemetry.trace import TracerProvider
 
 from rag_probe.policy import CapturePolicy
 from rag_probe.stages import Identity, Outcome
-from rag_probe_langchain.seam import Tokenizer
+from rag_probe_langchain.tokens import Tokenizer
 
 OutcomeOf: TypeAlias = Callable[[object], Outcome | None]
 """From the root's output to what the answer is; None leaves it to inference."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from langchain_core.messages import HumanMessage
+from langchain_core.messages import BaseMessage
 
-from rag_probe_langchain.scan import mapping, sequence
+from rag_probe_langchain.prompt_text import last_human_text, message_text
+from rag_probe_langchain.scan import mapping
 
 _NAMES: Final = ("question", "query", "input")
 
@@ -17,29 +18,11 @@ def question_in(inputs: object) -> str | None:
         return inputs or None
     entries = mapping(inputs)
     if entries is None:
-        return _last_human(inputs)
+        return last_human_text(inputs)
     for name in _NAMES:
         value = entries.get(name)
         if isinstance(value, str) and value:
             return value
-        if isinstance(value, HumanMessage):
-            return str(value.text) or None
-    return _last_human(entries.get("messages"))
-
-
-def _last_human(messages: object) -> str | None:
-    for message in reversed(sequence(messages) or ()):
-        text = _said(message)
-        if text:
-            return text
-    return None
-
-
-def _said(message: object) -> str | None:
-    if isinstance(message, HumanMessage):
-        return str(message.text)
-    match message:
-        case ("human" | "user", str(text)) | {"role": "user" | "human", "content": str(text)}:
-            return text
-        case _:
-            return None
+        if isinstance(value, BaseMessage):
+            return message_text(value) or None
+    return last_human_text(entries)

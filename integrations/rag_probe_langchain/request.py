@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from threading import RLock
 from typing import NamedTuple
 
-from langchain_core.messages import BaseMessage
 from opentelemetry.context import Context
 from opentelemetry.trace import Link, Tracer
 
@@ -31,7 +30,7 @@ class Made(NamedTuple):
 
     text: str
     context: Ids | None
-    message: BaseMessage | None
+    """None: not captured."""
 
 
 @dataclass(slots=True, eq=False)

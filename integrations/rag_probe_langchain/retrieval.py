@@ -19,6 +19,7 @@ def retrieval_ended(run: Run, passages: Sequence[object] | None) -> dict[str, Va
     chunks = None
     if passages is not None:
         chunks = run.request.documents.add(passages)
+        run.request.documents.rescored.difference_update(chunks.ids)
         outer = run.retriever
         if outer is None:
             arrived(run.request, chunks.ids)

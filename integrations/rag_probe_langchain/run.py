@@ -65,6 +65,8 @@ class Run:
     partial: bool = False
     """Whether it was ended from outside, by its root's end."""
     context: Context | None = None
+    inner_end: int = 0
+    """When the last stage inside it ended."""
     results: list[Ids] | None = None
     """What the stages recorded inside it let through, in the order in which they ended."""
     denied: set[str] | None = None

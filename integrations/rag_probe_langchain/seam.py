@@ -10,34 +10,6 @@ from dataclasses import dataclass
 from rag_probe.stages import CaseTags, Identity
 
 
-class Tokenizer(NamedTuple):
-    name: str
-    count: Callable[[str], int]
-
-
-ESTIMATE = Tokenizer("estimate:chars/4", lambda text: -(-len(text) // 4))
-
-
-def prompt_text(messages) -> str:
-    if isinstance(messages, str):
-        return messages
-    return "\n\n".join(m.content if isinstance(m.content, str) else str(m.text) for m in messages)
-
-
-@dataclass
-class Usage:
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cached_tokens: int | None = None
-    cache_write_tokens: int | None = None
-    reasoning_tokens: int | None = None
-
-
-def usage_of(message):
-    u = getattr(message, "usage_metadata", None) or {}
-    return Usage(u.get("input_tokens"), u.get("output_tokens"))
-
-
 class Cited(NamedTuple):
     id: str
     marker: str
@@ -57,5 +29,3 @@ def find_citations(answer, context_ids, known_ids):
         else:
             out.append(Cited(inner, m.group(0), m.start(), m.end(), inner in context_ids))
     return tuple(out)
-
-

@@ -76,10 +76,14 @@ def stage_span(
     span.end(ended)
 
 
-def beside(run: Run, kind: str, attributes: dict[str, Value], ended: int) -> None:
-    """The span of a stage that a step turned out to be: in place of the step, or under it where it has a span."""
+def beside(run: Run, kind: str, attributes: dict[str, Value], ended: int, *, late: bool = False) -> None:
+    """The span of a stage that a step turned out to be: in place of the step, or under it where it has a span.
+
+    `late`: the step went on from what a stage inside it had let through.
+    """
+    started = run.inner_end if late else run.started
     name = "retrieval" if kind == "retrieval" else f"rag.{kind} {run.name}"
-    stage_span(run if run.spanned else run.above, run.request, name, attributes, run.started, ended)
+    stage_span(run if run.spanned else run.above, run.request, name, attributes, started, ended)
 
 
 def link_root(request: Request, paused: SpanContext) -> None:

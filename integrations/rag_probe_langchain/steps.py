@@ -60,10 +60,10 @@ def _changed(run: Run, change: Change, ended: int) -> None:
     cap = run.request.options.policy.max_items
     dropped = tuple([name for name in change.dropped if name not in run.denied]) if run.denied else change.dropped
     if change.moved:
-        beside(run, "rerank", encode(reranked(run, change.after), cap), ended)
+        beside(run, "rerank", encode(reranked(run, change.after), cap), ended, late=change.late)
     if dropped:
         stage = Filtering(step=run.name, kept=change.after, dropped=dropped)
-        beside(run, "filter", encode(stage, cap), ended)
+        beside(run, "filter", encode(stage, cap), ended, late=change.late)
     narrowed(run.request, change.after)
     passed(run, change.after, change.before)
 

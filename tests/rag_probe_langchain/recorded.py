@@ -52,7 +52,7 @@ def lines(spans: Sequence[ReadableSpan], wanted: Sequence[str] = ()) -> list[str
     ids = {span.context.span_id for span in spans}
     tasks: dict[str, str] = {}
     below: dict[int | None, list[ReadableSpan]] = {}
-    for span in sorted(spans, key=lambda span: (span.start_time, span.context.span_id)):
+    for span in sorted(spans, key=lambda span: span.start_time):
         parent = span.parent.span_id if span.parent is not None and span.parent.span_id in ids else None
         below.setdefault(parent, []).append(span)
 

@@ -1,0 +1,154 @@
+"""What the model saw, found in the real prompt: order, cuts, repeats, tokens, losses (checklist 14, 83, 98, 99)."""
+
+from __future__ import annotations
+
+from langchain_core.documents import Document
+from langchain_core.messages import HumanMessage, SystemMessage
+from langchain_core.runnables import RunnableLambda
+
+from rag_probe import attributes as a
+from rag_probe_langchain.tokens import Tokenizer
+
+from .apps import ANSWER, TEXTS, Scripted, Search, as_text, passages, rag
+from .recorded import Recorder
+
+QUESTION = "How long do I have?"
+
+
+def call(build, found=None, **options):
+    """The attributes of the model call whose prompt `build` makes of what was found."""
+    recorder = Recorder(**options)
+    (Search(found=found or passages("returns", "sale", "gift")) | build | Scripted(answers=[ANSWER])).invoke(
+        QUESTION, recorder.config
+    )
+    return recorder.one("chat")
+
+
+def test_the_order_is_the_prompts():
+    assert call(lambda found: as_text(found[::-1]))[a.CONTEXT_IDS] == ("gift", "sale", "returns")
+
+
+def test_a_cut_passage_keeps_the_range_that_is_left():
+    seen = call(lambda found: as_text(found[:2]) + "\n\n" + found[2].page_content[:40])
+    assert seen[a.CONTEXT_TRUNCATED] == (False, False, True)
+    assert (seen[a.CONTEXT_KEPT_AT], seen[a.CONTEXT_KEPT_START]) == ((2,), (0,))
+    assert 35 <= seen[a.CONTEXT_KEPT_END][0] <= 40
+    assert seen[a.CONTEXT_TOKENS][2] == 10
+
+
+def test_a_passage_that_comes_twice_is_a_duplicate():
+    seen = call(lambda found: as_text([*found[:1], *found]))
+    assert seen[a.CONTEXT_IDS] == ("returns", "returns", "sale", "gift")
+    assert seen[a.CONTEXT_DUPLICATE_OF] == ("returns",)
+    assert seen[a.CONTEXT_DUPLICATE_OF + "_at"] == (1,)
+
+
+def test_of_two_passages_with_one_text_the_permitted_one_is_meant():
+    twins = [Document(id=name, page_content=TEXTS["returns"]) for name in ("foreign", "own")]
+    seen = call(RunnableLambda(lambda found: found[1:]) | as_text, found=twins)
+    assert seen[a.CONTEXT_IDS] == ("own",)
+
+
+def test_what_was_retrieved_and_is_not_in_the_prompt_was_dropped():
+    seen = call(lambda found: as_text(found[:1]))
+    assert seen[a.CONTEXT_DROPPED] == ("sale", "gift")
+
+
+def test_what_a_filter_took_is_not_dropped_again():
+    seen = call(RunnableLambda(lambda found: found[:2]) | as_text)
+    assert a.CONTEXT_DROPPED not in seen
+
+
+def test_a_filtered_passage_that_reappears_is_seen():
+    recorder = Recorder()
+    found = passages("returns", "sale")
+
+    def leak(kept):
+        return as_text(found)
+
+    (Search(found=found) | RunnableLambda(lambda found: found[:1]) | leak | Scripted(answers=[ANSWER])).invoke(
+        QUESTION, recorder.config
+    )
+    assert recorder.one("rag.filter")[a.FILTER_DROPPED] == ("sale",)
+    assert recorder.one("chat")[a.CONTEXT_IDS] == ("returns", "sale")
+
+
+def test_a_prompt_in_which_no_passage_is_recognised_is_not_captured():
+    seen = call(lambda found: "Translate this into French: the weather is fine today.")
+    assert a.CONTEXT_IDS not in seen
+    assert a.CONTEXT_COUNT not in seen
+    assert seen[a.NOT_CAPTURED] == ("context",)
+
+
+def test_a_prompt_too_long_to_search_is_not_captured():
+    seen = call(lambda found: as_text(found) + "x" * 500_000)
+    assert a.CONTEXT_IDS not in seen
+    assert seen[a.NOT_CAPTURED] == ("context",)
+
+
+def test_a_model_call_before_any_retrieval_has_no_context():
+    recorder = Recorder()
+    (Scripted(answers=["rewritten"]) | RunnableLambda(lambda message: message.text) | Search(found=passages())).invoke(
+        QUESTION, recorder.config
+    )
+    seen = recorder.one("chat")
+    assert a.CONTEXT_IDS not in seen
+    assert a.NOT_CAPTURED not in seen
+
+
+def test_context_is_found_in_messages_and_in_blocks():
+    def blocks(found):
+        texts = [{"type": "text", "text": each.page_content} for each in found]
+        return [SystemMessage("Answer."), HumanMessage([*texts, {"type": "text", "text": QUESTION}])]
+
+    assert call(blocks)[a.CONTEXT_IDS] == ("returns", "sale", "gift")
+
+
+def test_tokens_come_from_the_tokenizer_that_is_named():
+    seen = call(as_text, tokenizer=Tokenizer("words", lambda text: len(text.split())))
+    assert seen[a.BUDGET_TOKENIZER] == "words"
+    assert seen[a.CONTEXT_TOKENS] == tuple(len(TEXTS[name].split()) for name in ("returns", "sale", "gift"))
+    assert seen[a.BUDGET_USED] == sum(seen[a.CONTEXT_TOKENS])
+
+
+def test_a_compressed_passage_is_itself_with_the_range_it_kept():
+    def compress(found):
+        return [each.model_copy(update={"page_content": each.page_content[10:60]}) for each in found]
+
+    seen = call(RunnableLambda(compress) | as_text)
+    assert seen[a.CONTEXT_IDS] == ("returns", "sale", "gift")
+    assert seen[a.CONTEXT_TRUNCATED] == (True, True, True)
+    assert seen[a.CONTEXT_KEPT_START] == (10, 10, 10)
+    assert seen[a.CONTEXT_KEPT_END] == (60, 60, 60)
+
+
+def test_each_model_call_has_its_own_context():
+    recorder = Recorder()
+
+    def both(found):
+        Scripted(answers=["first"]).invoke(as_text(found[:1]))
+        return Scripted(answers=["second"]).invoke(as_text(found[1:]))
+
+    (Search(found=passages("returns", "sale", "gift")) | both).invoke(QUESTION, recorder.config)
+    first, second = (span.attributes for span in recorder.named("chat"))
+    assert first[a.CONTEXT_IDS] == ("returns",)
+    assert second[a.CONTEXT_IDS] == ("sale", "gift")
+
+
+def test_the_step_that_built_the_text_gets_a_span_with_the_same_ids():
+    recorder = Recorder()
+    rag().invoke(QUESTION, recorder.config)
+    built, seen = recorder.one("rag.context as_text"), recorder.one("chat")
+    assert built[a.CONTEXT_IDS] == seen[a.CONTEXT_IDS]
+    assert built[a.STEP_NAME] == "as_text"
+
+
+def test_a_text_that_does_not_reappear_is_plumbing():
+    recorder = Recorder()
+
+    def summary(found):
+        return "There were three passages about returns."
+
+    both = {"summary": summary, "text": as_text} | RunnableLambda(lambda both: both["text"])
+    (Search(found=passages()) | both | Scripted(answers=[ANSWER])).invoke(QUESTION, recorder.config)
+    assert [span.name for span in recorder.named("rag.context")] == ["rag.context as_text"]

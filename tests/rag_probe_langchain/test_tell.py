@@ -1,0 +1,227 @@
+"""What only the app knows, told from inside of steps, tools and functions (checklist 99, 126)."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from langchain_core.runnables import RunnableLambda, RunnablePassthrough
+from langchain_core.tools import tool
+
+from rag_probe import attributes as a
+from rag_probe import stage, tell
+from rag_probe_langchain.tokens import Tokenizer
+
+from .apps import ANSWER, Scripted, Search, as_text, passages, rag
+from .recorded import Recorder, assert_well_formed
+
+QUESTION = "How long do I have?"
+
+
+def check(found):
+    with stage("permission", policy="v7") as decided:
+        for each in found:
+            if each.id == "staff":
+                decided.deny(each.id, "role_not_granted")
+            else:
+                decided.allow(each.id)
+    return [each for each in found if each.id != "staff"]
+
+
+async def acheck(found):
+    await asyncio.sleep(0)
+    return check(found)
+
+
+@pytest.mark.parametrize("how", ["sync", "async", "marked", "nested"])
+def test_a_told_check_is_recorded_once_with_its_reasons(how):
+    recorder = Recorder()
+    step = RunnableLambda(acheck if how == "async" else check)
+    if how == "marked":
+        step = step.with_config(metadata={"rag.stage": "permission"})
+    if how == "nested":
+        step = RunnableLambda(lambda found: RunnableLambda(check).invoke(found))
+    chain = rag(steps=step)
+    if how == "async":
+        asyncio.run(chain.ainvoke(QUESTION, recorder.config))
+    else:
+        chain.invoke(QUESTION, recorder.config)
+    told = [span.attributes for span in recorder.named("rag.permission") if a.PERMISSION_IDS in span.attributes]
+    assert len(told) == 1
+    assert told[0][a.PERMISSION_POLICY] == "v7"
+    assert told[0][a.PERMISSION_DECISIONS] == ("allow", "allow", "allow", "deny", "allow")
+    assert told[0][a.PERMISSION_REASONS] == ("role_not_granted",)
+    assert recorder.named("rag.filter") == []
+    assert a.CONTEXT_DROPPED not in recorder.one("chat")
+    assert_well_formed(recorder.spans)
+
+
+def test_what_a_told_check_does_not_explain_is_still_inferred():
+    def step(found):
+        return check(found)[:2]
+
+    recorder = Recorder()
+    rag(steps=RunnableLambda(step)).invoke(QUESTION, recorder.config)
+    kept = recorder.one("rag.filter step")
+    assert kept[a.FILTER_DROPPED] == ("gift", "old")
+    assert recorder.names()[2:4] == ["  rag.permission step", "  rag.filter step"]
+
+
+def test_denials_alone_leave_the_rest():
+    def step(found):
+        with stage("permission") as decided:
+            decided.deny("staff", "not_yours")
+        return [each for each in found if each.id != "staff"]
+
+    recorder = Recorder()
+    rag(steps=RunnableLambda(step)).invoke(QUESTION, recorder.config)
+    assert recorder.one("rag.permission")[a.PERMISSION_IDS] == ("staff",)
+    assert recorder.named("rag.filter") == []
+
+
+def test_everything_denied_leaves_an_empty_context():
+    def step(found):
+        with stage("permission") as decided:
+            for each in found:
+                decided.deny(each.id, "foreign_tenant")
+        return []
+
+    recorder = Recorder()
+    rag(steps=RunnableLambda(step)).invoke(QUESTION, recorder.config)
+    assert recorder.one("chat")[a.CONTEXT_COUNT] == 0
+
+
+def test_the_budget_stands_beside_the_context():
+    def build(found):
+        tell.budget(limit=620)
+        return as_text(found[:2])
+
+    recorder = Recorder()
+    (Search(found=passages()) | build | Scripted(answers=[ANSWER])).invoke(QUESTION, recorder.config)
+    call = recorder.one("chat")
+    assert (call[a.BUDGET_LIMIT], call[a.BUDGET_USED], call[a.BUDGET_TOKENIZER]) == (620, 38, "estimate:chars/4")
+    assert call[a.CONTEXT_DROPPED] == ("gift", "staff", "old")
+
+
+def test_a_budget_in_other_tokens_is_not_mixed_with_ours():
+    def build(found):
+        tell.budget(limit=50, tokenizer="words")
+        return as_text(found)
+
+    recorder = Recorder()
+    (Search(found=passages()) | build | Scripted(answers=[ANSWER])).invoke(QUESTION, recorder.config)
+    call = recorder.one("chat")
+    assert (call[a.BUDGET_LIMIT], call[a.BUDGET_TOKENIZER]) == (50, "words")
+    assert a.BUDGET_USED not in call
+
+    counted = Recorder(tokenizer=Tokenizer("words", lambda text: len(text.split())))
+    (Search(found=passages()) | build | Scripted(answers=[ANSWER])).invoke(QUESTION, counted.config)
+    assert counted.one("chat")[a.BUDGET_USED] == sum(counted.one("chat")[a.CONTEXT_TOKENS])
+
+
+def test_reasons_told_of_a_context_reach_the_prompt_it_became():
+    def build(found):
+        with stage("context", limit=40) as told:
+            told.add("returns", tokens=20)
+            for each in found[1:]:
+                told.drop(each.id, "budget")
+        return as_text(found[:1])
+
+    recorder = Recorder()
+    (Search(found=passages("returns", "sale", "gift")) | build | Scripted(answers=[ANSWER])).invoke(
+        QUESTION, recorder.config
+    )
+    call = recorder.one("chat")
+    assert call[a.CONTEXT_DROPPED] == ("sale", "gift")
+    assert call[a.CONTEXT_DROPPED_REASONS] == ("budget", "budget")
+
+
+def test_outcome_and_confidence_are_not_inferred_then():
+    def answer(text):
+        tell.outcome("abstained")
+        tell.confidence(0.25)
+        return "Please ask the desk."
+
+    recorder = Recorder()
+    (rag() | answer).invoke(QUESTION, recorder.config)
+    root = recorder.one("invoke_workflow")
+    assert root[a.ANSWER_OUTCOME] == "abstained"
+    assert root[a.ANSWER_CONFIDENCE] == 0.25
+    assert a.INFERRED not in root
+
+
+def test_an_outcome_may_come_from_a_callable():
+    recorder = Recorder(outcome=lambda output: "clarification" if "?" in output else None)
+    rag(model=Scripted(answers=["Which article?"])).invoke(QUESTION, recorder.config)
+    assert recorder.one("invoke_workflow")[a.ANSWER_OUTCOME] == "clarification"
+    assert a.INFERRED not in recorder.one("invoke_workflow")
+
+
+@pytest.mark.parametrize(("text", "outcome"), [("Hello.", "answered"), ("", "abstained"), (" \n", "abstained")])
+def test_else_the_outcome_is_inferred_from_the_text(text, outcome):
+    recorder = Recorder()
+    rag(model=Scripted(answers=[text])).invoke(QUESTION, recorder.config)
+    root = recorder.one("invoke_workflow")
+    assert (root[a.ANSWER_OUTCOME], root[a.INFERRED]) == (outcome, ("answer.outcome",))
+
+
+def test_no_model_call_and_no_error_is_abstention():
+    recorder = Recorder()
+    (Search(found=[]) | RunnableLambda(lambda found: "I do not know.")).invoke(QUESTION, recorder.config)
+    assert recorder.one("invoke_workflow")[a.ANSWER_OUTCOME] == "abstained"
+
+
+def test_told_citations_are_checked_against_what_the_model_saw():
+    def cite(text):
+        tell.citations(["sale", "old"])
+        return text
+
+    recorder = Recorder()
+    (rag() | cite).invoke(QUESTION, recorder.config)
+    root = recorder.one("invoke_workflow")
+    assert root[a.CITATION_IDS] == ("sale", "old")
+    assert root[a.CITATION_VALID] == (True, False)
+
+
+def test_an_identity_may_be_told_later():
+    def who(found):
+        tell.identity(tenant="acme", subject="kim")
+        return found
+
+    recorder = Recorder()
+    rag(steps=RunnableLambda(who)).invoke(QUESTION, recorder.config)
+    root = recorder.one("invoke_workflow")
+    assert (root[a.IDENTITY_TENANT], root[a.USER_ID]) == ("acme", "kim")
+
+
+def test_a_stage_told_inside_a_tool_stands_under_it():
+    @tool
+    def look(query: str) -> str:
+        """Look it up."""
+        with stage("filter") as kept:
+            kept.keep("gift")
+        return "found"
+
+    recorder = Recorder()
+    (RunnablePassthrough() | RunnableLambda(lambda question: look.invoke({"query": question}))).invoke(
+        QUESTION, recorder.config
+    )
+    assert recorder.names()[1:] == ["  execute_tool look", "    rag.filter look"]
+
+
+def test_a_block_that_fails_says_so():
+    def step(found):
+        with stage("filter") as kept:
+            kept.keep("gift")
+            raise KeyError("secret")
+
+    recorder = Recorder()
+    with pytest.raises(KeyError):
+        rag(steps=RunnableLambda(step)).invoke(QUESTION, recorder.config)
+    assert recorder.one("rag.filter")[a.ERROR_TYPE] == "KeyError"
+
+
+def test_outside_of_any_run_nothing_happens():
+    tell.outcome("abstained")
+    with stage("permission") as decided:
+        decided.allow("gift")
