@@ -9,6 +9,8 @@ from typing import Final, Protocol, runtime_checkable
 
 from opentelemetry import trace
 
+from rag_probe.faults import log_once
+
 _lock: Final = threading.Lock()
 _handles: Final[list[Handle]] = []
 
@@ -32,7 +34,10 @@ class Handle:
         self.closed = False
 
     def flush(self, timeout: float = 10.0) -> bool:
-        """Send every span that has ended; False when it took longer than `timeout` seconds or was refused."""
+        """Hand every span that has ended to its exporter; False when that took longer than `timeout` seconds.
+
+        What cannot be delivered the exporter says in its own log.
+        """
         targets = [each for each in self.processors or (self.provider,) if isinstance(each, _Flushable)]
         milliseconds = int(timeout * 1000)
         return _within(timeout, lambda: {each.force_flush(milliseconds) for each in targets} <= {True})
@@ -83,7 +88,14 @@ def configure(service_name: str | None = None, *, keep_cases: bool = True, join:
 def _within(timeout: float, work: Callable[[], bool]) -> bool:
     """Whether `work` was done, and well, in `timeout` seconds: the SDK's own flush knows no timeout."""
     results: list[bool] = []
-    thread = threading.Thread(target=lambda: results.append(work()), name="rag-probe-flush", daemon=True)
+
+    def run() -> None:
+        try:
+            results.append(work())
+        except Exception as fault:  # an exporter's or a provider's of the app
+            log_once("flush", fault)
+
+    thread = threading.Thread(target=run, name="rag-probe-flush", daemon=True)
     thread.start()
     thread.join(timeout)
     return results == [True]
