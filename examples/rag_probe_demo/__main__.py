@@ -30,7 +30,7 @@ def main() -> int:
 
 
 def _refuse(reason: str) -> int:
-    sys.stderr.write(f"rag-probe demo: {' '.join(reason.split())}\n")
+    sys.stderr.write(f"rag-probe: {' '.join(reason.split())}\n")
     return 2
 
 

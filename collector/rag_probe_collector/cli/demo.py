@@ -47,15 +47,14 @@ def demo(*, out: _Out = None, keep: _Keep = False, model: _Model = None) -> int:
     progress = Console(stderr=True, highlight=False)
     with ending_cleanly(), TemporaryDirectory(prefix="rag-probe-demo-") as directory:
         scratch = Path(directory)
-        home = out or (Path("rag-probe-demo") if keep else scratch / "report")
+        home = _directory(out or (Path("rag-probe-demo") if keep else scratch / "report"))
         spool = _fresh((home if keep else scratch) / "demo.db")
-        home.mkdir(parents=True, exist_ok=True)
         with _collector(spool, scratch) as (collector, listeners):
             progress.print("collector  " + "  ".join(f"otlp/{name} {address}" for name, address in listeners.items()))
             for line in _ask(listeners, model, scratch):
                 progress.print(line, markup=False)
             if collector.stop() != 0:
-                raise InputError(f"demo: the collector failed: {collector.last_line()}")
+                raise InputError(f"demo: the collector failed: {_reason(collector)}")
         _score(spool, data, home)
         verdicts = compare(data / "planted.json", home / "report.json", real_model=model is not None)
     console = Console(highlight=False)
@@ -71,6 +70,14 @@ def _shipped() -> Path:
     if spec is None or not spec.submodule_search_locations:
         raise InputError("demo: the package rag_probe_demo is missing; install it: pip install 'rag-probe-otel[demo]'")
     return Path(spec.submodule_search_locations[0]) / "data"
+
+
+def _directory(path: Path) -> Path:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"demo: --out {path}: {error.strerror}; name a directory that can be made") from None
+    return path
 
 
 def _fresh(spool: Path) -> Path:
@@ -89,7 +96,7 @@ def _collector(spool: Path, scratch: Path) -> Generator[tuple[Child, Mapping[str
         deadline = time.monotonic() + READY_S
         while not ready.exists():
             if started.ended or time.monotonic() > deadline:
-                raise InputError(f"demo: the collector did not start: {started.last_line()}")
+                raise InputError(f"demo: the collector did not start: {_reason(started)}")
             time.sleep(0.02)
         told = json.loads(ready.read_bytes())
         yield started, {"grpc": str(told["grpc"]), "http": str(told["http"])}
@@ -107,8 +114,12 @@ def _ask(listeners: Mapping[str, str], model: str | None, scratch: Path) -> Iter
         for app, process in running.items():
             code = process.wait()
             if code not in (0, 1):
-                raise InputError(f"demo: the {app} assistant did not run: {process.last_line()}")
-            yield f"{app:10} " + ("answered" if code == 0 else f"failed on a question: {process.last_line()}")
+                raise InputError(f"demo: the {app} assistant did not run: {_reason(process)}")
+            yield f"{app:10} " + ("answered" if code == 0 else f"failed on a question: {_reason(process)}")
+
+
+def _reason(process: Child) -> str:
+    return process.last_line().removeprefix("rag-probe: ")
 
 
 def _environment(protocol: str, endpoint: str) -> dict[str, str]:
