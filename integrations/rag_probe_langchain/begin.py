@@ -49,11 +49,14 @@ def begin(options: Options, kind: Kind, run_id: UUID, inputs: object, details: D
     above = parent if parent is None or parent.spanned else parent.above
     run = Run(key, kind, name[:_LONGEST], request, parent, above, now, inputs, metadata, kind != "chain")
     if parent is None:
-        _root(run, now)
+        _root(run)
     else:
         run.retriever = parent.retriever or (parent if parent.kind == "retriever" else None)
     if kind == "chain":
         _chain(run, details.get("tags"))
+    given_up = runs.stale(now) if parent is None else runs.leaked(request)
+    if given_up is not None:
+        give_up(given_up)
     runs.add(run)
     return run
 
@@ -79,10 +82,7 @@ def _model(metadata: Mapping[str, object], details: Details) -> str | None:
     return text_of(metadata, "ls_model_name") or text_of(named, "model") or text_of(named, "model_name")
 
 
-def _root(run: Run, now: int) -> None:
-    given_up = runs.stale(now)
-    if given_up is not None:
-        give_up(given_up)
+def _root(run: Run) -> None:
     run.spanned = True
     run.request.root = run
 

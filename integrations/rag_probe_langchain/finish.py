@@ -54,12 +54,16 @@ def _finish(run_id: UUID, ending: Ending, error: BaseException | None, output: o
             _end(run, ending, now, error)
 
 
-def give_up(root: Run) -> None:
-    """End a question that nobody else will."""
-    root.partial = True
-    with root.request.lock:
-        if runs.take(root.key) is not None:
-            _end_root(root, incomplete, time.time_ns(), None, None)
+def give_up(run: Run) -> None:
+    """End a run that nobody else will; with a root, its question."""
+    run.partial = True
+    with run.request.lock:
+        if runs.take(run.key) is None:
+            return
+        if run.parent is None:
+            _end_root(run, incomplete, time.time_ns(), None, None)
+        elif is_recording(run):
+            _end(run, incomplete, time.time_ns(), None)
 
 
 def _end_root(root: Run, ending: Ending, now: int, error: BaseException | None, output: object) -> None:

@@ -9,17 +9,20 @@ from typing import Final
 from rag_probe.stages import Node
 
 _TAG: Final = "graph:step:"
+_START: Final = "__start__"
+_LONGEST: Final = 120
 
 
 def node_of(tags: Sequence[str] | None, metadata: Mapping[str, object]) -> Node | None:
     """The node whose own run this is. What runs inside a node inherits its metadata, but not its tag."""
-    if "langgraph_node" not in metadata or not any(tag.startswith(_TAG) for tag in tags or ()):
+    name = metadata.get("langgraph_node")
+    if name in (None, _START) or not any(tag.startswith(_TAG) for tag in tags or ()):
         return None
     namespace = metadata.get("langgraph_checkpoint_ns")
     step = metadata.get("langgraph_step")
     checkpoint = metadata.get("checkpoint_id")
     return Node(
-        name=str(metadata["langgraph_node"]),
+        name=str(name)[:_LONGEST],
         step=step if isinstance(step, int) else None,
         task_id=namespace.rpartition(":")[2] or None if isinstance(namespace, str) else None,
         checkpoint_ns=namespace if isinstance(namespace, str) else None,

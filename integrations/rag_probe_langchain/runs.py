@@ -18,6 +18,9 @@ LIMIT: Final = 4_096
 IDLE: Final = 3_600 * 10**9
 """Nanoseconds of silence after which a question that nobody ended is given up."""
 
+RUNS: Final = 10_000
+"""Runs of one question that may be open at once; then the oldest below the root is given up."""
+
 _LATE: Final = 10_000
 _roots: Final[dict[int, Run]] = {}
 _late: Final[dict[int, None]] = {}
@@ -85,6 +88,14 @@ def stale(now: int) -> Run | None:
     if now - oldest.started > IDLE and _roots.pop(oldest.key, None) is not None:
         _roots[oldest.key] = oldest  # old, but alive
     return None
+
+
+def leaked(request: Request) -> Run | None:
+    """A run of a question to give up, because too many are open."""
+    if len(request.runs) < RUNS:
+        return None
+    with request.lock:
+        return next((run for run in list(request.runs.values()) if run is not request.root), None)
 
 
 def _remember_late(key: int) -> None:

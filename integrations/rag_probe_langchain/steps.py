@@ -24,6 +24,7 @@ def step_ended(run: Run, outputs: object, ended: int) -> dict[str, Value]:
     """Record what the step turned out to be, beside it or under its node; returns what a marked step says of itself."""
     documents = run.request.documents
     after = lists_in(outputs)
+    run.empty = outputs is None or outputs == {}
     out: dict[str, Value] = {}
     if not after and not len(documents) and run.mark is None:
         return out

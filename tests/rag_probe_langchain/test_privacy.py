@@ -1,0 +1,148 @@
+"""With content off, no text of the app's leaves: not in any byte that is exported, nor in the log."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from langchain_core.documents import Document
+from langchain_core.messages import AIMessage
+from langchain_core.runnables import RunnableLambda, RunnablePassthrough
+from langchain_core.tools import tool
+from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
+
+from rag_probe import attributes as a
+from rag_probe import stage
+from rag_probe.policy import CapturePolicy
+
+from .apps import PROMPT, Scripted, Search, as_text, rag
+from .recorded import Recorder
+
+CANARY = "Xyzzy-Canary-4711"
+FOUND = [
+    Document(id="one", page_content=f"{CANARY} is thirty days after delivery, unused.", metadata={"note": CANARY}),
+    Document(page_content=f"Without an id, {CANARY} is what the text of this passage says.", metadata={CANARY: 1}),
+    Document(page_content=CANARY, metadata={"author": {"name": CANARY}}),
+]
+
+
+@tool
+def look(query: str) -> str:
+    """Look it up."""
+    return f"{CANARY} {query}"
+
+
+def everything(found):
+    look.invoke({"query": CANARY})
+    with stage("permission") as decided:
+        decided.allow("one")
+        decided.deny("two", f"because of {CANARY}")
+    return found
+
+
+def app():
+    answer = AIMessage(f"{CANARY} [1]", response_metadata={"note": CANARY}, additional_kwargs={"x": CANARY})
+    return (
+        {"context": Search(found=FOUND) | everything | as_text, "question": RunnablePassthrough()}
+        | PROMPT
+        | Scripted(answers=[answer.text])
+        | RunnableLambda(lambda message: {"answer": message.text, "why": CANARY})
+    )
+
+
+def exported(recorder):
+    return encode_spans(recorder.spans).SerializeToString()
+
+
+@pytest.mark.parametrize("key", [None, b"secret"])
+def test_no_text_leaves(key, caplog):
+    recorder = Recorder(policy=CapturePolicy(digest_key=key))
+    app().invoke(f"What is {CANARY}?", {**recorder.config, "metadata": {"note": CANARY}, "tags": [CANARY]})
+    assert recorder.one("chat")[a.CONTEXT_IDS]
+    assert CANARY.encode() not in exported(recorder)
+    assert CANARY not in caplog.text
+
+
+@pytest.mark.parametrize("where", ["retrieval", "model", "step", "tool"])
+def test_no_message_of_an_exception_leaves(where):
+    recorder = Recorder(policy=CapturePolicy())
+    error = ConnectionError(CANARY)
+
+    def fail(found):
+        raise error
+
+    chain = {
+        "retrieval": lambda: rag(Search(found=[], error=error)),
+        "model": lambda: rag(model=Scripted(answers=[error])),
+        "step": lambda: rag(steps=RunnableLambda(fail).with_config(metadata={"rag.stage": "filter"})),
+        "tool": lambda: rag(
+            steps=RunnableLambda(lambda found: tool("broken", description="d")(fail).invoke({"found": 1}))
+        ),
+    }[where]()
+    with pytest.raises(ConnectionError):
+        chain.invoke("?", recorder.config)
+    assert b"ConnectionError" in exported(recorder)
+    assert CANARY.encode() not in exported(recorder)
+
+
+def test_short_texts_without_a_key_are_not_even_hashed():
+    recorder = Recorder(policy=CapturePolicy())
+    Search(found=FOUND).invoke("?", recorder.config)
+    retrieval = recorder.one("retrieval")
+    assert retrieval[a.RETRIEVAL_ID_RULES] == ("id", "content", "position")
+    assert retrieval[a.RETRIEVAL_IDS][2] == "#3"
+    assert a.RETRIEVAL_QUERY_DIGEST not in retrieval
+
+
+def test_with_a_key_texts_leave_as_digests():
+    recorder = Recorder(policy=CapturePolicy(digest_key=b"k"))
+    app().invoke("?", recorder.config)
+    assert len(recorder.one("invoke_workflow")[a.QUESTION_DIGEST]) == 64
+    assert recorder.one("chat")[a.OUTPUT_DIGEST] == recorder.one("invoke_workflow")[a.ANSWER_DIGEST]
+
+
+def test_with_content_on_the_texts_leave_in_the_conventions_shape():
+    recorder = Recorder(policy=CapturePolicy(content=True))
+    rag().invoke("How long do I have?", recorder.config)
+    root, retrieval, call = (recorder.one(name) for name in ("invoke_workflow", "retrieval", "chat"))
+    assert root[a.QUESTION_TEXT] == retrieval[a.RETRIEVAL_QUERY_TEXT] == "How long do I have?"
+    assert root[a.ANSWER_TEXT] == "Thirty days, but fourteen in the sale [2]."
+    assert len(retrieval[a.RETRIEVAL_TEXTS]) == 5
+    given = json.loads(call[a.INPUT_MESSAGES])
+    assert [message["role"] for message in given] == ["system", "user"]
+    assert given[1]["parts"] == [{"type": "text", "content": "How long do I have?"}]
+    assert json.loads(call[a.OUTPUT_MESSAGES]) == [
+        {
+            "role": "assistant",
+            "parts": [{"type": "text", "content": "Thirty days, but fourteen in the sale [2]."}],
+            "finish_reason": "stop",
+        }
+    ]
+
+
+def test_long_content_is_cut_and_its_json_stays_whole():
+    recorder = Recorder(policy=CapturePolicy(content=True, max_characters=50))
+    rag().invoke("How long do I have? " * 100, recorder.config)
+    call = recorder.one("chat")
+    given = json.loads(call[a.INPUT_MESSAGES])
+    assert all(len(part["content"]) <= 50 for message in given for part in message["parts"])
+    assert call[a.PROMPT_LENGTH] > 2000
+
+
+def test_a_redactor_sees_every_text_that_leaves():
+    recorder = Recorder(policy=CapturePolicy(content=True, redact=lambda text: text.replace(CANARY, "***")))
+    app().invoke(f"What is {CANARY}?", recorder.config)
+    assert CANARY.encode() not in exported(recorder)
+    assert recorder.one("invoke_workflow")[a.QUESTION_TEXT] == "What is ***?"
+
+
+def test_a_document_with_odd_metadata_harms_nothing():
+    odd = Document(
+        id="odd",
+        page_content="Lone surrogate \ud800 and a NaN score in the metadata.",
+        metadata={"score": float("nan"), "revision": b"\xff", "tenant": ["a"], "document": None, "when": object()},
+    )
+    recorder = Recorder(policy=CapturePolicy(content=True))
+    rag(Search(found=[odd]), steps=RunnablePassthrough()).invoke("?", recorder.config)
+    assert exported(recorder)
+    assert recorder.one("chat")[a.CONTEXT_IDS] == ("odd",)
