@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -11,10 +11,10 @@ from langchain_core.outputs import LLMResult
 
 from rag_probe.faults import log_once
 from rag_probe.stages import Answer, Citations, Outcome
+from rag_probe_langchain.citations import Cited, find_citations
 from rag_probe_langchain.prompt_text import message_text
 from rag_probe_langchain.request import Made, Request
 from rag_probe_langchain.scan import mapping, sequence
-from rag_probe_langchain.seam import find_citations
 
 _NAMES: Final = ("answer", "output", "response", "result")
 """Keys of an output that say that their text is the answer."""
@@ -41,7 +41,7 @@ def answer_of(request: Request, output: object) -> Read:
     told = request.told
     citations = None if told.citations is None else _checked(told.citations, found.made)
     if citations is None and found.text is not None:
-        citations = _citations(found.text, found.made, request)
+        citations = _citations(output, found, request)
     content = None if found.text is None else request.options.policy.content_of(found.text)
     answer = Answer(outcome=outcome, content=content, confidence=told.confidence, citations=citations)
     return Read(answer, (("answer.outcome",) if inferred else ()) + (("answer.text",) if found.inferred else ()))
@@ -116,16 +116,31 @@ def _checked(told: Citations, made: Made | None) -> Citations:
     return replace(told, valid=tuple([name in made.context for name in told.ids]))
 
 
-def _citations(text: str, made: Made | None, request: Request) -> Citations | None:
-    """The pointers in `text`, resolved against the context that its writer saw; None where that is unknown to us."""
-    if made is None and request.resumed:
+def _citations(output: object, found: _Text, request: Request) -> Citations | None:
+    """The pointers in the answer, resolved against the context that its writer saw; None where we do not know it."""
+    if found.made is None and request.resumed:
         return None
-    context = None if made is None else made.context
-    cited = find_citations(text, context or (), request.documents.whole.keys())
+    context = None if found.made is None else found.made.context
+    known = request.documents.whole
+    cited: Sequence[Cited] = ()
+    for answer in _answers(output, found):
+        cited = cited or find_citations(answer, context or (), known)
     return Citations(
         ids=tuple([one.id for one in cited]),
         markers=tuple([one.marker for one in cited]),
-        starts=tuple([one.start for one in cited]),
-        ends=tuple([one.end for one in cited]),
+        starts=_known([one.start for one in cited]),
+        ends=_known([one.end for one in cited]),
         valid=() if context is None else tuple([one.valid for one in cited]),
     )
+
+
+def _answers(output: object, found: _Text) -> Iterator[object]:
+    """Where an answer may cite: its message, else its text; then the output around it."""
+    made = found.made
+    yield made.message if made is not None and made.message is not None and made.text == found.text else found.text
+    if not isinstance(output, (str, BaseMessage)) and mapping(output) is not None:
+        yield output
+
+
+def _known(places: Sequence[int | None]) -> tuple[int | None, ...]:
+    return tuple(places) if any(place is not None for place in places) else ()

@@ -35,7 +35,7 @@ def generation_ended(run: Run, response: LLMResult | None) -> dict[str, Value]:
     context = None if seen is None else seen.stage
     request.joining = False
     if run.retriever is None and output is not None:
-        request.made.append(Made(output, None if context is None else context.ids))
+        request.made.append(Made(output, None if context is None else context.ids, message))
     written = None if output is None else _written(run, message, output)
     stage = _generation(run, response, _asked(run, prompt, text), written, context)
     attributes = encode(stage, request.options.policy.max_items)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from threading import RLock
 from typing import NamedTuple
 
+from langchain_core.messages import BaseMessage
 from opentelemetry.context import Context
 from opentelemetry.trace import Link, Tracer
 
@@ -31,6 +32,8 @@ class Made(NamedTuple):
     text: str
     context: Ids | None
     """None: not captured."""
+    message: BaseMessage | None
+    """Which may cite beside its text."""
 
 
 @dataclass(slots=True, eq=False)
