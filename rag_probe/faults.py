@@ -30,6 +30,12 @@ def warn_once(kind: str, message: str, *arguments: object) -> None:
         _logger.warning(message, *arguments)
 
 
+def error_type(error: BaseException) -> str:
+    """What `error.type` says: the exception's qualified name, bare for Python's own; its message may be content."""
+    kind = type(error)
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
 def _first(kind: str, name: str) -> bool:
     # setdefault is atomic: no lock that a fork could leave held.
     token = object()

@@ -13,7 +13,7 @@ from rag_probe import attributes as a
 from rag_probe.attributes import Value
 from rag_probe.block import Block
 from rag_probe.current import CurrentRun, Told, current_run
-from rag_probe.faults import log_once
+from rag_probe.faults import error_type, log_once
 from rag_probe.flow import flow
 from rag_probe.policy import policy_from_environment
 from rag_probe.recorders import (
@@ -111,7 +111,7 @@ class StageBlock(Block[R]):
         """Record what was noted."""
         opened = self._opened.pop()
         try:
-            _record(opened, time_ns(), None if error is None else type(error).__name__)
+            _record(opened, time_ns(), None if error is None else error_type(error))
         except Exception as fault:  # ours, and not the app's business
             log_once("stage", fault)
 

@@ -179,7 +179,7 @@ async def test_async_with_and_cancellation(tracer, exporter):
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert only(exporter).attributes["error.type"] == "CancelledError"
+    assert only(exporter).attributes["error.type"] == "asyncio.exceptions.CancelledError"
 
 
 def test_a_fault_of_an_integration_does_not_reach_the_app(broken_run, tracer, exporter, caplog):

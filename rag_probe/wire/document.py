@@ -1,0 +1,59 @@
+"""Prints docs/conventions.md: `python -m rag_probe.wire.document > docs/conventions.md`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+
+from rag_probe.wire import CAP
+from rag_probe.wire.columns import AT
+from rag_probe.wire.descriptions import BY_HAND, SECTIONS, SPANS, Row
+from rag_probe.wire.specimen import gaps, written
+
+_HEAD = f"""\
+# What rag-probe writes
+
+Generated from the code by `make docs`; a test keeps it true. Names of the OpenTelemetry GenAI semantic conventions
+v0.1.0 wherever they exist, `rag.*` for what they lack.
+
+- Lists are parallel arrays of primitives in the order of their ids, never longer than {CAP}; a list that was cut has
+  its true length in a count beside it. An array has no nulls: a column marked **gaps** that is known for some items only
+  holds those, and `<name>{AT}` their places, from 0.
+- Absent means not captured, and never zero. An empty list is a fact, written as a count of 0.
+- Attributes marked **content** leave only with `OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true` (or
+  `span_only`, `span_and_event`). All others always do. Offsets and lengths are in characters (code points).
+- Under `case(...)` the tags, from `rag.case.id` to `rag.corpus.version`, travel as W3C baggage under the same names.
+
+## Spans
+"""
+
+
+def document() -> str:
+    """The whole page."""
+    return "\n".join([_HEAD, *_spans(), *_sections()]) + "\n"
+
+
+def _spans() -> Iterator[str]:
+    yield "| span | kind | scope | when |"
+    yield "|---|---|---|---|"
+    for span in SPANS:
+        yield f"| `{span.name}` | {span.kind} | {span.scopes} | {span.when} |"
+
+
+def _sections() -> Iterator[str]:
+    types = {**written(), **BY_HAND}
+    for section in SECTIONS:
+        yield f"\n## {section.title}\n"
+        yield "| attribute | type | unit or words | what it says |"
+        yield "|---|---|---|---|"
+        yield from (_row(row, types) for row in section.rows)
+
+
+def _row(row: Row, types: Mapping[str, str]) -> str:
+    marks = [mark for mark, holds in (("gaps", row.name in gaps(types)), ("content", row.content)) if holds]
+    kind = ", ".join([types[row.name], *(f"**{mark}**" for mark in marks)])
+    return f"| `{row.name}` | {kind} | {row.unit} | {row.about} |"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(document())
