@@ -17,8 +17,8 @@ Generated from the code by `make docs`; a test keeps it true. Names of the OpenT
 v0.1.0 wherever they exist, `rag.*` for what they lack.
 
 - Lists are parallel arrays of primitives in the order of their ids, never longer than {CAP}; a list that was cut has
-  its true length in a count beside it. An array has no nulls: a column marked **gaps** that is known for some items only
-  holds those, and `<name>{AT}` their places, from 0.
+  its true length in a count beside it. An array has no nulls: a column marked **gaps** that is known for some items
+  only holds those, and `<name>{AT}` their places, from 0.
 - Absent means not captured, and never zero. An empty list is a fact, written as a count of 0.
 - Attributes marked **content** leave only with `OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true` (or
   `span_only`, `span_and_event`). All others always do. Offsets and lengths are in characters (code points).

@@ -31,7 +31,7 @@ def test_the_names_of_the_contract():
 
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="module 'rag_probe' has no attribute 'cases_'"):
-        rag_probe.cases_
+        rag_probe.__getattr__("cases_")
 
 
 def test_no_name_is_hidden_by_a_module():

@@ -13,7 +13,6 @@ from rag_probe.wire import encode, encode_node, encode_root
 from rag_probe.wire.descriptions import BY_HAND, SECTIONS
 from rag_probe.wire.document import document
 from rag_probe.wire.specimen import gaps, type_of, written
-
 from tests.rag_probe import strategies
 
 ROOT = Path(__file__).parents[3]
