@@ -1,0 +1,48 @@
+"""Values of unknown type, taken for what they can be taken for. What cannot is empty or None, and nothing raises."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from operator import index
+from typing import Any, Final, cast
+
+from pydantic import BaseModel
+
+_LARGEST: Final = 2**63 - 1
+"""Of an OpenTelemetry integer attribute."""
+
+
+def mapping_of(value: object) -> Mapping[object, object]:
+    """`value` when it is a mapping, the fields of a pydantic model, else nothing."""
+    if isinstance(value, Mapping):
+        return cast("Mapping[object, object]", value)
+    return {**value.__dict__} if isinstance(value, BaseModel) else {}
+
+
+def items_of(value: object) -> Sequence[object]:
+    """`value` when it is a list or a tuple, else nothing."""
+    return cast("Sequence[object]", value) if isinstance(value, (list, tuple)) else ()
+
+
+def count_of(value: object) -> int | None:
+    """`value` as a count: an integer (of any library) or a whole float, not negative and no boolean; else None."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool):
+        return None
+    try:
+        number = index(cast("Any", value))
+    except Exception:
+        return None
+    return number if 0 <= number <= _LARGEST else None
+
+
+def first_count(values: Mapping[object, object], keys: Iterable[str]) -> int | None:
+    """The first count that stands under one of `keys`."""
+    return next((number for key in keys if (number := count_of(values.get(key))) is not None), None)
+
+
+def sum_counts(values: Mapping[object, object], keys: Iterable[str]) -> int | None:
+    """The sum of the counts under `keys`; None when there is none."""
+    numbers = [number for key in keys if (number := count_of(values.get(key))) is not None]
+    return sum(numbers) if numbers else None

@@ -1,0 +1,128 @@
+"""The texts of messages, as one string, whatever shape their content has. Nothing here raises."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Final
+
+from langchain_core.messages import BaseMessage
+from langchain_core.prompt_values import ChatPromptValue, StringPromptValue
+
+from rag_probe_langchain.loose import items_of, mapping_of
+
+LONGEST_TEXT: Final = 400_001
+"""Code points after which a prompt is cut: one more than is searched for chunks, so that a cut one is known as such."""
+
+_SEPARATOR: Final = "\n\n"
+_MOST_STEPS: Final = 20_000
+_HOLDERS: Final = ("text", "content", "value", "output", "source", "document", "toolResult", "tool_result", "json")
+"""Keys of content blocks under which text stands: standard blocks, Anthropic's and OpenAI's, Bedrock's Converse."""
+
+_TEXT_HOLDERS: Final = ("text", "data")
+_ROLES: Final = frozenset({"human", "user", "ai", "assistant", "system", "developer", "tool", "placeholder"})
+_ASKERS: Final = frozenset({"human", "user"})
+
+
+def prompt_text(prompt: object) -> str:
+    """All text of a prompt (a string, messages, a `PromptValue`) in order: what the model saw, as far as it is text.
+
+    Messages, and the text blocks in a message, are two line breaks apart; tool results and documents inside blocks
+    count. At most 400,001 code points.
+    """
+    if isinstance(prompt, str):
+        return prompt[:LONGEST_TEXT]
+    pieces: list[str] = []
+    room = LONGEST_TEXT
+    for text in _texts(prompt):
+        pieces.append(text[:room])
+        room -= len(text) + len(_SEPARATOR)
+        if room <= 0:
+            break
+    return _SEPARATOR.join(pieces)
+
+
+def message_text(message: object) -> str:
+    """What a message says: its content, or its text blocks without anything between them, as `BaseMessage.text`."""
+    content: object = getattr(message, "content", message)
+    if isinstance(content, str):
+        return content
+    return "".join(islice(text_blocks(content), _MOST_STEPS))
+
+
+def text_blocks(content: object) -> Iterator[str]:
+    """The text of each plain string and `text` block in a message's content."""
+    if isinstance(content, str):
+        yield content
+    yield from (text for text in map(block_text, items_of(content)) if text is not None)
+
+
+def block_text(block: object) -> str | None:
+    """The text of a plain string or a `text` block; None for every other block."""
+    match block:
+        case str():
+            return str(block)
+        case {"type": "text", "text": str(text)}:
+            return text
+        case _:
+            return None
+
+
+def last_human_text(state: object) -> str | None:
+    """The text of the last human message in a list of messages, or in a state's `messages`. None when there is none."""
+    messages = mapping_of(state).get("messages", state)
+    if isinstance(messages, ChatPromptValue):
+        messages = messages.messages
+    for message in reversed(items_of(messages) or (messages,)):
+        text = _asked(message)
+        if text:
+            return text
+    return None
+
+
+def _asked(message: object) -> str | None:
+    if isinstance(message, BaseMessage):
+        return message_text(message) if message.type in _ASKERS else None
+    role, content = _spoken(message)
+    return message_text(content) if isinstance(role, str) and role in _ASKERS else None
+
+
+def _spoken(message: object) -> tuple[object, object]:
+    """Role and content of a message written as `(role, content)` or `{"role": …, "content": …}`."""
+    entries = mapping_of(message)
+    if entries:
+        return entries.get("role"), entries.get("content")
+    items = items_of(message)
+    return (items[0], items[1]) if len(items) == 2 else (None, None)
+
+
+def _texts(prompt: object) -> Iterator[str]:
+    pending: list[object] = [prompt]
+    for _ in range(_MOST_STEPS):
+        if not pending:
+            return
+        value = pending.pop()
+        if isinstance(value, str):
+            yield value
+        else:
+            pending += reversed(_inside(value)[: max(0, _MOST_STEPS - len(pending))])
+
+
+def _inside(value: object) -> Sequence[object]:
+    """What may hold text inside `value`, in order."""
+    if isinstance(value, BaseMessage):
+        return (value.content,)
+    if isinstance(value, ChatPromptValue):
+        return value.messages
+    if isinstance(value, StringPromptValue):
+        return (value.text,)
+    block = mapping_of(value)
+    if block:
+        keys = _HOLDERS if block.get("type") != "text" else _TEXT_HOLDERS
+        return [held for key in keys if (held := block.get(key)) is not None]
+    items = items_of(value)
+    return items[1:] if len(items) == 2 and _is_role(items[0]) else items
+
+
+def _is_role(value: object) -> bool:
+    return isinstance(value, str) and value in _ROLES
