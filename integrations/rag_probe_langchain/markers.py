@@ -1,0 +1,92 @@
+"""Citation markers in the text of an answer: `[1]`, `[1, 2]`, `[doc-7]`, `【1†source】`, `<co: 1>`, `(doc-7)`.
+
+Ordinary brackets are no citations: notes (`[sic]`), check boxes, Markdown links and footnotes, index expressions, code.
+Where a marker would be one but for what it names, `Citable` decides.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from itertools import islice
+from typing import Final
+
+from rag_probe_langchain.citable import Citable, Cited
+from rag_probe_langchain.code_ranges import code_ranges
+from rag_probe_langchain.marker_names import Name, names_in
+from rag_probe_langchain.places import Range
+
+LONGEST_ANSWER: Final = 200_000
+"""Code points of an answer that are looked at."""
+
+MOST_MARKERS: Final = 2_000
+
+_INNER: Final = r"{1,300}"
+_MARKER: Final = re.compile(
+    rf"\[([^\[\]\n]{_INNER})\]|【([^【】\n]{_INNER})】|<co:([^<>\n]{_INNER})>|\(([^()\n]{_INNER})\)", re.IGNORECASE
+)
+_SQUARE, _LENTICULAR, _TAG, _ROUND = 1, 2, 3, 4
+_SIGNS: Final = ("[", "(", "【", "<co:", "<CO:")
+_DAGGER: Final = "†"
+
+_CODE_BEFORE: Final = re.compile(r"(?:\b[a-z]|\w*_\w*)\Z")
+_CODE_BEHIND: Final = re.compile(r"\s*=|\.[a-z]")
+_LONGEST_WORD: Final = 40
+_DEFINITION: Final = re.compile(r":\s*(?:https?:|<|/)")
+
+
+def marked(text: str, citable: Citable) -> Iterator[Cited]:
+    """The citations that markers in `text` make, in order; one for each id of a marker, all with the marker's place."""
+    text = text[:LONGEST_ANSWER]
+    if not any(sign in text for sign in _SIGNS):
+        return
+    code = code_ranges(text)
+    for match in islice(_MARKER.finditer(text), MOST_MARKERS):
+        for name in _names(match, text, code, citable):
+            yield Cited(name.id, match[0], match.start(), match.end(), name.valid)
+
+
+def _names(match: re.Match[str], text: str, code: list[Range], citable: Citable) -> list[Name]:
+    kind = match.lastindex or 0
+    inner = match[kind]
+    if kind == _TAG:
+        return names_in(inner, citable) or [Name(inner.strip(), valid=False, written=inner)]
+    if kind == _LENTICULAR and _DAGGER in inner:
+        return _assistant_names(inner, citable)
+    if kind == _SQUARE and _is_markup(match, text):
+        return []
+    names = names_in(inner, citable)
+    if kind == _ROUND:
+        return _if_any_known(names, citable)
+    within = bisect_right(code, match.span()) - 1
+    if within >= 0 and match.start() < code[within][1]:
+        return [name for name in names if name.valid and not name.counted]
+    if kind == _SQUARE and text.startswith("(", match.end()):
+        return [name for name in names if name.counted or citable.known(name.id)]
+    return names
+
+
+def _if_any_known(names: list[Name], citable: Citable) -> list[Name]:
+    """Round brackets are ordinary text, unless they hold an id that is known."""
+    written = [name for name in names if not name.counted]
+    return written if any(citable.known(name.id) for name in written) else []
+
+
+def _assistant_names(inner: str, citable: Citable) -> list[Name]:
+    """`1†source`, `4:0†handbook.md`: a number or a name, on either side of the dagger."""
+    number, _, source = inner.partition(_DAGGER)
+    return names_in(number, citable) or names_in(source, citable) or [Name(inner, valid=False, written=inner)]
+
+
+def _is_markup(match: re.Match[str], text: str) -> bool:
+    """Whether square brackets are an image, an escape, a footnote, the definition of a link, or index an expression."""
+    start, end = match.span()
+    before = text[max(0, start - _LONGEST_WORD) : start]
+    is_image = before.endswith("!") and text.startswith("(", end)
+    if is_image or before.endswith("\\") or match[0].startswith("[^"):
+        return True
+    if (not before or before.endswith("\n")) and _DEFINITION.match(text, end):
+        return True
+    attached = before[-1:].isalnum() or before.endswith("_")
+    return attached and bool(_CODE_BEFORE.search(before) or _CODE_BEHIND.match(text, end))
