@@ -47,7 +47,8 @@ def annotated(message: BaseMessage, citable: Citable) -> Iterator[Cited]:
         start, end = record.about or (None, None)
         kind = record.fields.get("type")
         for name, valid in _resolved(record.fields, citable):
-            yield Cited(name, kind if isinstance(kind, str) and kind.isidentifier() else "citation", start, end, valid)
+            marker = kind if isinstance(kind, str) and kind.isidentifier() else "citation"
+            yield Cited(id=name, marker=marker, start=start, end=end, valid=valid)
 
 
 def numbered_urls(message: BaseMessage) -> tuple[str, ...]:

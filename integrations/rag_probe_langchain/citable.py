@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from rag_probe.values import value
 
 LONGEST_ID: Final = 300
 """Code points. Longer text names nothing."""
@@ -22,7 +23,7 @@ _SEPARATED: Final = re.compile(r"(?=.*\d)(?=.*[-_:/#])[^\W\d_][\w.:/#@-]{3,}")
 _PREFIX: Final = re.compile(r"[^\W_]{2,}[-_:/#]")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Cited:
     """One pointer that an answer makes."""
 

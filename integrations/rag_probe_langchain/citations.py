@@ -40,7 +40,7 @@ def _of_message(message: BaseMessage, context_ids: Sequence[str], known_ids: Col
     urls = numbered_urls(message)
     if urls:
         in_text = list(marked(message_text(message), Citable(context_ids, known_ids, numbered=urls)))
-        yield from in_text or [Cited(url, "citation", None, None, citable.seen(url) is not None) for url in urls]
+        yield from in_text or [_beside(url, citable) for url in urls]
         return
     beside = list(annotated(message, citable))
     yield from beside
@@ -48,6 +48,10 @@ def _of_message(message: BaseMessage, context_ids: Sequence[str], known_ids: Col
         # The provider's placeholders for its own records resolve to nothing by themselves.
         if not (beside and _DAGGER in cited.marker and not cited.valid):
             yield cited
+
+
+def _beside(url: str, citable: Citable) -> Cited:
+    return Cited(id=url, marker="citation", start=None, end=None, valid=citable.seen(url) is not None)
 
 
 def _of_output(output: object, citable: Citable) -> Iterator[Cited]:

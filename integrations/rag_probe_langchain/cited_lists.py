@@ -53,7 +53,7 @@ def listed(output: Mapping[object, object], citable: Citable) -> Iterator[Cited]
     for key, entry in islice(_entries(output, 0), _MOST):
         for written in _written(entry):
             name, valid = citable.resolve(written) or (written[:LONGEST_ID], False)
-            yield Cited(name, key, None, None, valid)
+            yield Cited(id=name, marker=key, start=None, end=None, valid=valid)
 
 
 def answer_text(output: Mapping[object, object]) -> str | None:

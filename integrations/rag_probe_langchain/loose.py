@@ -26,9 +26,11 @@ def items_of(value: object) -> Sequence[object]:
 
 def count_of(value: object) -> int | None:
     """`value` as a count: an integer (of any library) or a whole float, not negative and no boolean; else None."""
+    if type(value) is int:
+        return value if 0 <= value <= _LARGEST else None
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    if isinstance(value, bool):
+    if value is None or isinstance(value, (bool, str)):
         return None
     try:
         number = index(cast("Any", value))

@@ -29,6 +29,7 @@ _MARKER: Final = re.compile(
 _SQUARE, _LENTICULAR, _TAG, _ROUND = 1, 2, 3, 4
 _SIGNS: Final = ("[", "(", "【", "<co:", "<CO:")
 _DAGGER: Final = "†"
+_WORD_END: Final = re.compile(r"[,;|\s]+")
 
 _CODE_BEFORE: Final = re.compile(r"(?:\b[a-z]|\w*_\w*)\Z")
 _CODE_BEHIND: Final = re.compile(r"\s*=|\.[a-z]")
@@ -44,7 +45,7 @@ def marked(text: str, citable: Citable) -> Iterator[Cited]:
     code = code_ranges(text)
     for match in islice(_MARKER.finditer(text), MOST_MARKERS):
         for name in _names(match, text, code, citable):
-            yield Cited(name.id, match[0], match.start(), match.end(), name.valid)
+            yield Cited(id=name.id, marker=match[0], start=match.start(), end=match.end(), valid=name.valid)
 
 
 def _names(match: re.Match[str], text: str, code: list[Range], citable: Citable) -> list[Name]:
@@ -54,11 +55,11 @@ def _names(match: re.Match[str], text: str, code: list[Range], citable: Citable)
         return names_in(inner, citable) or [Name(inner.strip(), valid=False, written=inner)]
     if kind == _LENTICULAR and _DAGGER in inner:
         return _assistant_names(inner, citable)
+    if kind == _ROUND:
+        return _names_in_round(inner, citable)
     if kind == _SQUARE and _is_markup(match, text):
         return []
     names = names_in(inner, citable)
-    if kind == _ROUND:
-        return _if_any_known(names, citable)
     within = bisect_right(code, match.span()) - 1
     if within >= 0 and match.start() < code[within][1]:
         return [name for name in names if name.valid and not name.counted]
@@ -67,9 +68,11 @@ def _names(match: re.Match[str], text: str, code: list[Range], citable: Citable)
     return names
 
 
-def _if_any_known(names: list[Name], citable: Citable) -> list[Name]:
-    """Round brackets are ordinary text, unless they hold an id that is known."""
-    written = [name for name in names if not name.counted]
+def _names_in_round(inner: str, citable: Citable) -> list[Name]:
+    """Round brackets are ordinary text, unless they hold an id that is known, spelled exactly."""
+    if not citable.known(inner) and not any(map(citable.known, _WORD_END.split(inner))):
+        return []
+    written = [name for name in names_in(inner, citable) if not name.counted]
     return written if any(citable.known(name.id) for name in written) else []
 
 
