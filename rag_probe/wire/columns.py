@@ -1,7 +1,8 @@
 """Columns with gaps as arrays without nulls: exporters turn a null into 0 or "", so the gaps get an index array.
 
 `scores = (0.5, None, 0.7)` becomes `scores = (0.5, 0.7)` and `scores_at = (0, 2)`.
-Writers let nothing out that an exporter chokes on: a number that is not finite is a gap, text is well-formed.
+Writers let nothing out that an exporter chokes on, and then drops a whole batch for: a number that is not finite or
+does not fit 64 bits is a gap, text is well-formed.
 Readers trust nothing: a value of the wrong kind, or of a length that does not fit, is not captured.
 """
 
@@ -9,13 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import isfinite
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from rag_probe.attributes import Attributes, Value
 from rag_probe.wellformed import well_formed
 
 T = TypeVar("T", str, int, float, bool)
 AT = "_at"
+_SHORT: Final = 256
+_INT64: Final = 2**63
 
 
 def put_column(out: dict[str, Value], name: str, values: Sequence[T | None], cap: int | None = None) -> None:
@@ -51,6 +54,8 @@ def get_list(attributes: Attributes, name: str, kind: type[T]) -> tuple[T, ...] 
     value = attributes.get(name)
     if not isinstance(value, (tuple, list)):
         return None
+    if kind is str and _is_short_text(value):
+        return tuple(value)  # type: ignore[arg-type]  # just checked
     kinds: set[type] = set(map(type, value))
     if not kinds or kinds == {kind}:
         return tuple(value)  # type: ignore[arg-type]  # just checked
@@ -104,15 +109,21 @@ def get(attributes: Attributes, name: str, kind: type[T]) -> T | None:
 
 def _is_plain(column: Sequence[object]) -> bool:
     """Whether it can be sent as it is; one pass in C for the common kinds. False only means: look closer."""
+    match column[0]:
+        case str():
+            return _is_short_text(column)
+        case float() | int():
+            return None not in column and _is_sendable(sum(column))  # type: ignore[arg-type]
+        case _:
+            return False
+
+
+def _is_short_text(items: Sequence[object]) -> bool:
+    """Whether all are ASCII texts, and short ones: to join them is the fastest check there is, but copies them."""
+    first = items[0] if items else None
     try:
-        match column[0]:
-            case str():
-                return "".join(column).isascii()  # type: ignore[arg-type]  # TypeError: a gap
-            case float():
-                return isfinite(sum(column))  # type: ignore[arg-type]
-            case _:
-                return None not in column
-    except TypeError:
+        return isinstance(first, str) and len(first) <= _SHORT and "".join(items).isascii()  # type: ignore[arg-type]
+    except TypeError:  # not a text
         return False
 
 
@@ -120,10 +131,14 @@ def _sendable(value: T | None) -> T | None:
     match value:
         case str():
             return value if value.isascii() else well_formed(value)
-        case float():
-            return value if isfinite(value) else None
+        case float() | int():
+            return value if _is_sendable(value) else None
         case _:
             return value
+
+
+def _is_sendable(number: float) -> bool:
+    return isfinite(number) if isinstance(number, float) else -_INT64 <= number < _INT64
 
 
 def _floats(values: Iterable[float]) -> tuple[float, ...] | None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_probe import attributes
-from rag_probe.stages import Chunks, Content, Filtering, PermissionCheck, Rerank, Retrieval
+from rag_probe.stages import Chunks, Content, ContextAssembly, Filtering, Generation, PermissionCheck, Rerank, Retrieval
 from rag_probe.wire import decode, decode_node, decode_root, decode_tags, encode, encode_node, encode_root, encode_tags
 
 from . import strategies
@@ -109,6 +109,14 @@ def test_every_text_that_leaves_can_be_encoded(ids, text):
 def test_a_span_stays_far_below_the_limit_of_128_attributes(stage, root):
     """must-handle 10: the SDK drops the oldest ones, which are the key ones."""
     assert len({**encode_root(root, cap=2), **encode(stage, cap=2)}) <= 64
+
+
+def test_an_integer_beyond_64_bits_is_a_gap():
+    sent = encode(
+        Generation(input_tokens=2**63, output_tokens=2**63 - 1, context=ContextAssembly(ids=("a",), tokens=(2**63,)))
+    )
+    assert sent["gen_ai.usage.output_tokens"] == 2**63 - 1
+    assert not {"gen_ai.usage.input_tokens", "rag.context.tokens"} & set(sent)
 
 
 def test_an_integer_beyond_any_float_is_not_captured():
