@@ -65,7 +65,7 @@ def _case(row: GatedCase, template: str | None) -> Sequence[str]:
     shown = code(name(row))
     tokens = row["tokens"]
     return (
-        shown if link is None else f"[{shown}](<{quote(link, safe=_ADDRESS)}>)",
+        shown if link is None else f"[{shown}](<{quote(link, safe=_ADDRESS, errors="replace")}>)",
         row["verdict"],
         code(broke(row)) or NONE,
         ", ".join(row["violations"]) or NONE,

@@ -77,4 +77,4 @@ def tested(report: ReportJson) -> list[tuple[str, str]]:
 
 def links(template: str | None, trace_id: str) -> str | None:
     """The address of a saved trace."""
-    return template.replace("{trace_id}", quote(trace_id, safe="")) if template and trace_id else None
+    return template.replace("{trace_id}", quote(trace_id, safe="", errors="replace")) if template and trace_id else None
