@@ -1,25 +1,44 @@
 """How a text looks once it was written into JSON, HTML, or the repr of a Python object."""
 
+from __future__ import annotations
+
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from html import escape
+from typing import Final, TypeAlias
+
+Escape: TypeAlias = Callable[[str], str]
 
 
-def may_be_escaped(prompt: str) -> bool:
-    """Whether the prompt holds a sign that every escape begins with."""
-    return "\\" in prompt or "&" in prompt
+def _json(text: str) -> str:
+    return json.dumps(text)[1:-1]
 
 
-def spellings(text: str) -> Iterator[str]:
-    """The forms of `text` that differ from it: JSON with and without ASCII escapes, the repr of a string, HTML."""
-    seen = {text}
-    for spelling in (
-        json.dumps(text)[1:-1],
-        json.dumps(text, ensure_ascii=False)[1:-1],
-        repr(text)[1:-1],
-        escape(text, quote=True),
-        escape(text, quote=False),
-    ):
-        if spelling not in seen:
-            seen.add(spelling)
-            yield spelling
+def _json_unicode(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)[1:-1]
+
+
+def _repr(text: str) -> str:
+    return repr(text)[1:-1]
+
+
+def _html_text(text: str) -> str:
+    return escape(text, quote=False)
+
+
+_ENTITIES: Final = ("&amp;", "&lt;", "&gt;", "&quot;", "&#x27;")
+
+
+def escapes_in(prompt: str) -> Sequence[Escape]:
+    """The escapes that may have been used in the prompt: it holds a sign that each of them leaves behind."""
+    escapes: list[Escape] = []
+    if "\\" in prompt:
+        escapes += [_json, _json_unicode, _repr]
+    if any(entity in prompt for entity in _ENTITIES):
+        escapes += [escape, _html_text]
+    return escapes
+
+
+def spellings(text: str, escapes: Sequence[Escape]) -> Iterator[str]:
+    """The forms that the escapes give to `text`, each once, apart from `text` itself."""
+    yield from dict.fromkeys(form for write in escapes if (form := write(text)) != text)

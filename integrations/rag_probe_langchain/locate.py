@@ -17,7 +17,7 @@ repr of a list of documents); chunks whose whitespace was changed or that were c
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from rag_probe_langchain.escapes import may_be_escaped, spellings
+from rag_probe_langchain.escapes import escapes_in, spellings
 from rag_probe_langchain.found import Found, assign
 from rag_probe_langchain.locate_parts import Part, place_parts
 from rag_probe_langchain.locate_whole import place_whole
@@ -67,9 +67,10 @@ def _without(texts: Iterable[str], places: Sequence[Place]) -> list[str]:
 
 
 def _escaped(prompt: str, texts: Sequence[str], work: Work) -> list[Place]:
-    if not may_be_escaped(prompt) or not work.spend(_ESCAPE_COST * sum(map(len, texts))):
+    escapes = escapes_in(prompt)
+    if not escapes or not work.spend(_ESCAPE_COST * sum(map(len, texts))):
         return []
-    originals = {spelling: text for text in texts for spelling in spellings(text)}
+    originals = {spelling: text for text in texts for spelling in spellings(text, escapes)}
     return [(start, end, originals[spelling]) for start, end, spelling in place_whole(prompt, list(originals), work)]
 
 
@@ -83,5 +84,5 @@ def _outermost(places: list[Place]) -> list[Place]:
 
 
 def _last_place(question: str, prompt: str) -> list[Place]:
-    at = prompt.rfind(question) if question else -1
+    at = prompt.rfind(question) if len(question) >= SHORTEST_TEXT else -1
     return [(at, at + len(question), question)] if at >= 0 else []

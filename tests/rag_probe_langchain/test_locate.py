@@ -1,5 +1,6 @@
 """Locating chunks in a prompt (checklist 83, 98, 99; must-handle 14, 17, 18, 21)."""
 
+import html
 import json
 import random
 import time
@@ -178,6 +179,13 @@ class TestChanged:
         assert indices(located) == [0, 1]
         assert not any(found.truncated for found in located.found)
 
+    def test_documents_in_markup(self):
+        chunks = [f'{LEAVE} Ask <HR> & "Legal".', f"{SALE} R&D", PARKING]
+        prompt = "".join(f"<doc>{html.escape(chunk)}</doc>" for chunk in chunks)
+        located = locate(prompt, chunks)
+        assert indices(located) == [0, 1, 2]
+        assert not any(found.truncated for found in located.found)
+
 
 class TestPartsAreObservations:
     def test_a_short_part_is_none(self):
@@ -206,6 +214,9 @@ class TestPartsAreObservations:
         prompt = f"{SALE}\n\nQuestion: {question}"
         assert indices(locate(prompt, [faq, SALE], question)) == [1]
         assert indices(locate(f"{faq[:90]}…\n{prompt}", [faq, SALE], question)) == [0, 1]
+
+    def test_a_short_question_hides_nothing(self):
+        assert locate(f"{SALE[:70]}…", [SALE], "sale").found[0].kept == ((0, 70),)
 
 
 class TestBounds:
