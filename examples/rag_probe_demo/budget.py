@@ -8,6 +8,10 @@ from typing import Final
 
 from langchain_core.documents import Document
 
+from rag_probe_langchain.tokens import Tokenizer
+
+WORDS: Final = Tokenizer("words", lambda text: len(text.split()))
+"""What the budget is counted in; the callback is given it too, so that limit and use are in one unit."""
 SMALLEST: Final = 8
 """Words under which a cut passage is not worth its place."""
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, TypeAlias, cast
 
-from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import Runnable
 
 from rag_probe import case, configure
 from rag_probe.stages import Identity
+from rag_probe_demo.budget import WORDS
 from rag_probe_demo.questions import Question, load_questions
 from rag_probe_demo.returns import ReturnsAssistant
 from rag_probe_demo.returns import Settings as ReturnsSettings
@@ -33,18 +33,22 @@ def returns(question: Question, model: BaseChatModel) -> App:
     return cast("App", ReturnsAssistant(model, ReturnsSettings(**question.settings)).graph())
 
 
-APPS: Final[Mapping[str, tuple[Callable[[Question, BaseChatModel], App], type[BaseCallbackHandler]]]] = {
-    "security": (security, RagProbeCallbackHandler),
-    "returns": (returns, RagProbeGraphHandler),
-}
+APPS: Final[Mapping[str, Callable[[Question, BaseChatModel], App]]] = {"security": security, "returns": returns}
+HANDLERS: Final = {"security": RagProbeCallbackHandler, "returns": RagProbeGraphHandler}
 
 
 def run(name: str, experiment: str, model: BaseChatModel) -> Iterator[str]:
-    """Ask everything once, each question tagged with its case; yields a line for every one that failed."""
+    """Send telemetry, ask everything once; yields a line for every question that failed."""
     telemetry = configure(service_name=f"{name}-assistant")
-    build, handler = APPS[name]
+    yield from ask(name, experiment, model, HANDLERS[name](tokenizer=WORDS))
+    telemetry.shutdown()
+
+
+def ask(name: str, experiment: str, model: BaseChatModel, handler: RagProbeCallbackHandler) -> Iterator[str]:
+    """Ask everything once, each question tagged with its case; yields a line for every one that failed."""
     questions = load_questions(name)
     for question in questions.each:
+        app = APPS[name](question, model)
         tags = case(
             question.case_id,
             experiment=experiment,
@@ -54,7 +58,6 @@ def run(name: str, experiment: str, model: BaseChatModel) -> Iterator[str]:
         )
         try:
             with tags:
-                build(question, model).invoke({"question": question.text}, {"callbacks": [handler()]})
+                app.invoke({"question": question.text}, {"callbacks": [handler]})
         except Exception as error:  # the trace holds the failure, and the next question is asked
             yield f"{question.case_id}: {type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
-    telemetry.shutdown()

@@ -20,7 +20,7 @@ from langchain_core.output_parsers import StrOutputParser
 from langchain_core.runnables import Runnable, RunnablePassthrough
 
 from rag_probe import stage, tell
-from rag_probe_demo.budget import fit
+from rag_probe_demo.budget import WORDS, fit
 from rag_probe_demo.corpus import TODAY, load_passages
 from rag_probe_demo.prompts import NO_ANSWER, PROMPT, as_context
 from rag_probe_demo.retrievers import Bm25Retriever
@@ -137,7 +137,7 @@ class SecurityAssistant:
 
     def context(self, state: State) -> str:
         """As many passages as the budget has words for, best first."""
-        tell.budget(limit=self.settings.budget, tokenizer="words")
+        tell.budget(limit=self.settings.budget, tokenizer=WORDS.name)
         return as_context(fit(state["passages"], self.settings.budget))
 
     def answer(self, state: State) -> str:

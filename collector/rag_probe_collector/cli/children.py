@@ -6,16 +6,14 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import Final
 
 PATIENCE_S: Final = 10.0
 """How long a child may take to end after SIGTERM before its group is killed."""
-
-_ENDING: Final = (signal.SIGTERM, signal.SIGHUP)
 
 
 class Child:
@@ -55,6 +53,9 @@ class Child:
                 self._process.wait(PATIENCE_S)
             except subprocess.TimeoutExpired:
                 self._signal(signal.SIGKILL)
+            except BaseException:  # somebody is impatient, and must not leave it behind
+                self._signal(signal.SIGKILL)
+                raise
         return self._process.wait()
 
     def last_line(self) -> str:
@@ -70,11 +71,11 @@ class Child:
 @contextmanager
 def child(arguments: Sequence[str], log: Path, environment: Mapping[str, str] | None = None) -> Generator[Child]:
     """A child for the length of a block."""
-    started = Child(arguments, log, environment)
-    try:
+    with ExitStack() as stack:
+        with _undisturbed():
+            started = Child(arguments, log, environment)
+            stack.callback(started.stop)
         yield started
-    finally:
-        started.stop()
 
 
 @contextmanager
@@ -84,9 +85,29 @@ def ending_cleanly() -> Generator[None]:
     def leave(number: int, _: FrameType | None) -> None:
         raise SystemExit(128 + number)
 
-    before = {number: signal.signal(number, leave) for number in _ENDING}
+    with _handled_by(leave, (signal.SIGTERM, signal.SIGHUP)):
+        yield
+
+
+@contextmanager
+def _undisturbed() -> Generator[None]:
+    """Put signals off until the block is over: an exception in the midst of it would lose a child that has started."""
+    arrived: list[int] = []
+
+    def note(number: int, _: FrameType | None) -> None:
+        arrived.append(number)
+
+    with _handled_by(note, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)):
+        yield
+    for number in arrived[:1]:
+        signal.raise_signal(number)
+
+
+@contextmanager
+def _handled_by(handler: Callable[[int, FrameType | None], None], numbers: Iterable[int]) -> Generator[None]:
+    before = {number: signal.signal(number, handler) for number in numbers}
     try:
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for number, earlier in before.items():
+            signal.signal(number, earlier)

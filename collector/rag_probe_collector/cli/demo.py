@@ -47,8 +47,9 @@ def demo(*, out: _Out = None, keep: _Keep = False, model: _Model = None) -> int:
     progress = Console(stderr=True, highlight=False)
     with ending_cleanly(), TemporaryDirectory(prefix="rag-probe-demo-") as directory:
         scratch = Path(directory)
-        home = _directory(out or (Path("rag-probe-demo") if keep else scratch / "report"))
-        spool = _fresh((home if keep else scratch) / "demo.db")
+        home = out or (Path("rag-probe-demo") if keep else scratch / "report")
+        spool = (home if keep else scratch) / "demo.db"
+        _prepared(home, spool)
         with _collector(spool, scratch) as (collector, listeners):
             progress.print("collector  " + "  ".join(f"otlp/{name} {address}" for name, address in listeners.items()))
             for line in _ask(listeners, model, scratch):
@@ -72,19 +73,14 @@ def _shipped() -> Path:
     return Path(spec.submodule_search_locations[0]) / "data"
 
 
-def _directory(path: Path) -> Path:
+def _prepared(home: Path, spool: Path) -> None:
+    """Make the directory; take away an earlier demo's spool, which would answer the same cases twice."""
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        home.mkdir(parents=True, exist_ok=True)
+        for suffix in ("", "-wal", "-shm"):
+            spool.with_name(spool.name + suffix).unlink(missing_ok=True)
     except OSError as error:
-        raise InputError(f"demo: --out {path}: {error.strerror}; name a directory that can be made") from None
-    return path
-
-
-def _fresh(spool: Path) -> Path:
-    """An earlier demo's spool would answer the same cases twice."""
-    for suffix in ("", "-wal", "-shm"):
-        spool.with_name(spool.name + suffix).unlink(missing_ok=True)
-    return spool
+        raise InputError(f"demo: {error.filename}: {error.strerror}; choose another --out") from None
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_probe_collector.cli.children import child, ending_cleanly
+from rag_probe_collector.cli.children import Child, child, ending_cleanly
 
 FOREVER = ["-c", "import time; print('up', flush=True); time.sleep(600)"]
 
@@ -48,16 +48,33 @@ def test_silence_is_told_too(tmp_path: Path) -> None:
 
 def test_one_that_ignores_sigterm_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rag_probe_collector.cli.children.PATIENCE_S", 0.05)
-    up = tmp_path / "up"
-    deaf = f"""
+    assert _deaf(tmp_path).stop() == -signal.SIGKILL
+
+
+def test_impatience_leaves_nothing_behind(tmp_path: Path) -> None:
+    started = _deaf(tmp_path)
+    previous = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            started.stop()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+    assert started.wait() == -signal.SIGKILL
+
+
+def _deaf(directory: Path) -> Child:
+    up = directory / "up"
+    program = f"""
 import pathlib, signal, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 pathlib.Path({str(up)!r}).touch()
 time.sleep(600)
 """
-    with child(["-c", deaf], tmp_path / "log") as started:
-        _await(up)
-        assert started.stop() == -signal.SIGKILL
+    started = Child(["-c", program], directory / "log")
+    _await(up)
+    return started
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
@@ -77,6 +94,24 @@ with ending_cleanly(), child({FOREVER!r}, pathlib.Path({str(tmp_path / "log")!r}
         process.send_signal(number)
         assert process.wait(20) in (128 + number, -number, 1)
     assert not _alive(int(told.read_text()))
+
+
+def test_a_signal_in_the_midst_of_starting_waits_until_the_child_can_be_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = subprocess.Popen
+    started: list[int] = []
+
+    def disturbed(*args: object, **kwargs: object) -> object:
+        process = start(*args, **kwargs)  # type: ignore[call-overload]
+        started.append(process.pid)
+        signal.raise_signal(signal.SIGINT)
+        return process
+
+    monkeypatch.setattr(subprocess, "Popen", disturbed)
+    with pytest.raises(KeyboardInterrupt):
+        child(FOREVER, tmp_path / "log").__enter__()
+    assert not _alive(started[0])
 
 
 def test_signal_handlers_are_put_back() -> None:
