@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import IO, Final
+from weakref import finalize
 
 from google.protobuf.message import DecodeError
 
@@ -28,12 +29,14 @@ class OtlpFiles:
 
     def __init__(self, location: str, decoder: SpanDecoder) -> None:
         """List the files; raises SourceError when there are none."""
+        self._location = location
         self._paths = listed(location)
         self._lenient = self._paths != [Path(location)]
         self._decoder = decoder
         self._messages: list[tuple[Path, Frame]] = []
         self._holding: dict[str, list[int]] = {}
         self._open: OrderedDict[Path, IO[bytes]] = OrderedDict()
+        finalize(self, _close, self._open)
 
     def scan(self) -> Iterator[list[Span]]:
         """All spans, message by message; raises SourceError with file and line for one that is malformed."""
@@ -41,6 +44,8 @@ class OtlpFiles:
         self._holding.clear()
         for path in self._paths:
             yield from self._scan_file(path)
+        if not self._holding:
+            _logger.warning("%s: holds no spans", self._location)
         if self._decoder.rejected:
             _logger.warning("%d spans without a usable trace id or span id were left out", self._decoder.rejected)
 
@@ -98,6 +103,11 @@ class OtlpFiles:
                 self._open.popitem(last=False)[1].close()
         self._open[path] = file
         return file
+
+
+def _close(files: OrderedDict[Path, IO[bytes]]) -> None:
+    for file in files.values():
+        file.close()
 
 
 def listed(location: str) -> list[Path]:

@@ -26,7 +26,7 @@ _CHUNK: Final = 1024 * 1024
 def open_plain(path: Path) -> tuple[IO[bytes], bool]:
     """The decompressed bytes, and whether they are whole: a compressed file that breaks off ends where it does.
 
-    Raises SourceError when the file cannot be read or decompresses to far too much.
+    The caller closes the file. Raises SourceError when it cannot be read or decompresses to far too much.
     """
     try:
         file = path.open("rb")
@@ -35,24 +35,32 @@ def open_plain(path: Path) -> tuple[IO[bytes], bool]:
     except OSError as error:
         raise SourceError(f"{path}: cannot be read ({error.strerror})") from None
     if magic.startswith(GZIP_MAGIC):
-        return _decompressed(path, cast("IO[bytes]", gzip.GzipFile(fileobj=file)))
+        with file, gzip.GzipFile(fileobj=file) as stream:
+            return _decompressed(path, cast("IO[bytes]", stream))
     if magic == ZSTD_MAGIC:
-        reader = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True, closefd=True)
-        return _decompressed(path, cast("IO[bytes]", reader))
+        with file, zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True) as stream:
+            return _decompressed(path, cast("IO[bytes]", stream))
     return file, True
 
 
 def _decompressed(path: Path, stream: IO[bytes]) -> tuple[IO[bytes], bool]:
-    limit = _ALLOWANCE + _RATIO * path.stat().st_size
     plain = SpooledTemporaryFile[bytes](max_size=_IN_MEMORY)
-    whole = True
-    with stream:
-        try:
-            while part := stream.read(_CHUNK):
-                plain.write(part)
-                if plain.tell() > limit:
-                    raise SourceError(f"{path}: grows beyond {limit:,} bytes; decompress it yourself first")
-        except (EOFError, zlib.error, gzip.BadGzipFile, zstandard.ZstdError):
-            whole = False
+    try:
+        whole = _copy(path, stream, plain)
+    except BaseException:
+        plain.close()
+        raise
     plain.seek(0)
     return cast("IO[bytes]", plain), whole
+
+
+def _copy(path: Path, stream: IO[bytes], plain: SpooledTemporaryFile[bytes]) -> bool:
+    limit = _ALLOWANCE + _RATIO * path.stat().st_size
+    try:
+        while part := stream.read(_CHUNK):
+            plain.write(part)
+            if plain.tell() > limit:
+                raise SourceError(f"{path}: grows beyond {limit:,} bytes; decompress it yourself first")
+    except (EOFError, zlib.error, gzip.BadGzipFile, zstandard.ZstdError):
+        return False
+    return True

@@ -41,7 +41,7 @@ def schemes() -> list[str]:
 
 def _split(spec: str) -> tuple[str, str]:
     match = _SPEC.fullmatch(spec)
-    if match is None or (match[1] not in schemes() and Path(spec).exists()):
+    if match is None or (Path(spec).exists() and match[1] not in schemes()):
         return recognise(spec), spec
     return match[1], match[2]
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,19 +19,18 @@ from rag_probe_collector.spool import SpoolError, SpoolReader
 
 @dataclass(frozen=True, slots=True)
 class _Spool:
-    """The spool's index tells which traces a selection by id or time can mean."""
+    """The spool's index tells which traces a selection by id or time can mean. Open only while it is read."""
 
     path: Path
-    reader: SpoolReader
     decoder: SpanDecoder
 
     def scan(self, selection: Selection) -> Iterator[list[Span]]:
         wanted = self._wanted(selection)
-        return self._decode(self.reader.batches()) if wanted is None else self.load(wanted)
+        return self._decoded(None) if wanted is None else self.load(wanted)
 
     def load(self, traces: Collection[str]) -> Iterator[list[Span]]:
         wanted = frozenset(traces)
-        for spans in self._decode(self.reader.batches(trace_ids=wanted)):
+        for spans in self._decoded(wanted):
             yield [span for span in spans if span.trace_id in wanted]
 
     def _wanted(self, selection: Selection) -> Collection[str] | None:
@@ -38,20 +38,28 @@ class _Spool:
             return selection.traces
         if selection.since is None and selection.until is None:
             return None
-        return [trace.trace_id for trace in self.reader.traces(selection.since, selection.until)]
+        with _opened(self.path) as reader:
+            return [trace.trace_id for trace in reader.traces(selection.since, selection.until)]
 
-    def _decode(self, bodies: Iterable[bytes]) -> Iterator[list[Span]]:
-        try:
-            for body in bodies:
+    def _decoded(self, traces: Collection[str] | None) -> Iterator[list[Span]]:
+        with _opened(self.path) as reader:
+            for body in reader.batches(trace_ids=traces):
                 yield self.decoder.decode(body)
-        except (SpoolError, DecodeError) as error:
-            raise SourceError(f"{self.path}: {error}" if isinstance(error, DecodeError) else str(error)) from None
+
+
+@contextmanager
+def _opened(path: Path) -> Generator[SpoolReader]:
+    try:
+        with SpoolReader(path) as reader:
+            yield reader
+    except SpoolError as error:
+        raise SourceError(str(error)) from None
+    except DecodeError as error:
+        raise SourceError(f"{path}: a stored batch is damaged ({error})") from None
 
 
 def open_spool(location: str, options: SourceOptions) -> Source:  # noqa: ARG001  # the protocol's signature
-    """Open the file for reading; raises SourceError when it is none of ours or newer than this release."""
+    """Look whether the file can be read; raises SourceError when it is none of ours or newer than this release."""
     path = Path(location)
-    try:
-        return TraceSource(_Spool(path, SpoolReader(path), SpanDecoder(INTEREST)))
-    except SpoolError as error:
-        raise SourceError(str(error)) from None
+    with _opened(path):
+        return TraceSource(_Spool(path, SpanDecoder(INTEREST)))

@@ -1,0 +1,310 @@
+"""What a path says of each stage (contracts 1, 2, 7)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from rag_probe import attributes as a
+from rag_probe.path import Drop, Filtered, Permission, Ranked
+from rag_probe.stages import (
+    Answer,
+    Budget,
+    Chunks,
+    Citations,
+    Content,
+    ContextAssembly,
+    Filtering,
+    Generation,
+    PermissionCheck,
+    Rerank,
+    Retrieval,
+    Root,
+    ToolCall,
+)
+from rag_probe.wire import encode
+from tests.rag_probe_collector.spans import S, path_of, stage, workflow
+
+
+def found(*ids: str, **more) -> Retrieval:
+    return Retrieval(documents=Chunks(ids=ids, **more))
+
+
+def drafted(*ids: str, **more) -> Generation:
+    return Generation(context=ContextAssembly(ids=ids), **more)
+
+
+class TestRetrieved:
+    """Contracts 1, must-handle 19, 21, 29."""
+
+    def test_it_is_the_union_in_first_seen_order_and_every_retrieval_is_kept_apart(self):
+        path = path_of(
+            workflow(1),
+            stage(2, found("a", "b", scores=(0.9, 0.8)), 1, 1),
+            stage(3, found("b", "c", scores=(0.7, None), tenants=("t", None)), 1, 2),
+        )
+        assert path.retrieved == Chunks(ids=("a", "b", "c"), scores=(0.9, 0.8, None))
+        assert [step.stage.documents.ids for step in path.retrievals] == [("a", "b"), ("b", "c")]
+
+    def test_a_repeated_chunk_counts_once_and_its_raw_occurrences_stay(self):
+        path = path_of(workflow(1), stage(2, found("a", "a", "b"), 1))
+        assert path.retrieved.ids == ("a", "b")
+        assert path.retrievals[0].stage.documents.ids == ("a", "a", "b")
+
+    def test_nested_retrievals_are_candidates(self):
+        path = path_of(
+            workflow(1),
+            stage(2, found("a"), 1, took=50),
+            stage(3, found("a", "b"), 2, 1),
+            stage(4, found("c"), 3, 2),
+        )
+        (step,) = path.retrievals
+        assert step.stage.candidates == Chunks(ids=("a", "b", "c"))
+        assert path.retrieved == Chunks(ids=("a",))
+        assert dict(path.stage_latency_ms)["retrieval"] == 50
+
+    def test_told_candidates_come_first(self):
+        told = Retrieval(documents=Chunks(ids=("a",)), candidates=Chunks(ids=("z",)))
+        path = path_of(workflow(1), stage(2, told, 1), stage(3, found("y"), 2, 1))
+        assert path.retrievals[0].stage.candidates == Chunks(ids=("z", "y"))
+
+    def test_without_documents_it_is_not_captured(self):
+        path = path_of(workflow(1), stage(2, Retrieval(name="kb"), 1))
+        assert path.retrieved is None
+        assert {"retrieved", "retrievals.documents"} <= set(path.not_captured)
+
+    def test_one_of_two_without_documents_leaves_the_union_not_captured(self):
+        path = path_of(workflow(1), stage(2, Retrieval(), 1), stage(3, found("a"), 1, 1))
+        assert path.retrieved == Chunks(ids=("a",))
+        assert "retrieved" in path.not_captured
+
+    def test_one_that_failed_returned_nothing(self):
+        path = path_of(workflow(1, error="TimeoutError"), stage(2, Retrieval(), 1, error="TimeoutError"))
+        assert path.retrieved == Chunks()
+        assert path.retrievals[0].error == "TimeoutError"
+        assert "retrieved" not in path.not_captured
+
+    def test_one_that_failed_before_it_could_say_what_it_is_is_a_retrieval(self):
+        path = path_of(workflow(1), S(2, 1, attributes={a.OPERATION: "retrieval"}, error="TimeoutError"))
+        assert path.retrievals[0].error == "TimeoutError"
+
+    def test_a_list_that_was_cut_is_named(self):
+        path = path_of(workflow(1), S(2, 1, attributes=encode(found("a", "b", "c"), cap=2)))
+        assert path.retrieved == Chunks(ids=("a", "b"), count=3)
+        assert {"retrieved", "retrievals.documents"} <= set(path.not_captured)
+
+    def test_a_cut_list_stays_cut_in_the_union(self):
+        path = path_of(workflow(1), S(2, 1, attributes=encode(found("a", "b", "c"), cap=2)), stage(3, found("b"), 1, 1))
+        assert path.retrieved == Chunks(ids=("a", "b"), count=3)
+
+
+class TestDecisions:
+    def test_several_filters_in_a_row(self):
+        path = path_of(
+            workflow(1),
+            stage(2, Filtering(step="fresh", kept=("a", "b"), dropped=("c",), reasons=("stale",)), 1, 1),
+            stage(3, Filtering(step="score", kept=("a",), dropped=("b",)), 1, 2),
+        )
+        assert path.filtered == Filtered(kept=("a",), dropped=(Drop("c", "stale", "fresh"), Drop("b", None, "score")))
+
+    def test_nothing_kept_is_a_fact(self):
+        path = path_of(workflow(1), stage(2, Filtering(kept=(), dropped=("a",)), 1))
+        assert path.filtered.kept == ()
+        assert "filtered" not in path.not_captured
+
+    def test_a_filter_whose_list_was_not_captured_is_named(self):
+        path = path_of(workflow(1), S(2, 1, attributes={a.STAGE: "filter"}))
+        assert path.filtered is None
+        assert "filtered" in path.not_captured
+
+    def test_permissions_name_id_decision_reason_and_policy(self):
+        check = PermissionCheck(ids=("a", "b"), decisions=("allow", "deny"), reasons=(None, "foreign"), policy="v7")
+        path = path_of(workflow(1), stage(2, check, 1), stage(3, check, 1, 1))
+        assert path.permissions == (Permission("a", "allow", None, "v7"), Permission("b", "deny", "foreign", "v7"))
+
+    def test_the_last_reranker_counts(self):
+        path = path_of(
+            workflow(1),
+            stage(2, Rerank(ids=("b", "a")), 1, 1),
+            stage(3, Rerank(ids=("a", "b"), scores=(0.5, None)), 1, 2),
+        )
+        assert path.reranked == (Ranked("a", 1, 0.5), Ranked("b", 2, None))
+
+    def test_cut_lists_are_named(self):
+        check = PermissionCheck(ids=("a", "b"), decisions=("allow", "deny"))
+        path = path_of(
+            workflow(1),
+            S(2, 1, attributes=encode(Filtering(kept=("a", "b"), dropped=("c", "d")), cap=1)),
+            S(3, 1, attributes=encode(check, cap=1)),
+            S(4, 1, attributes=encode(Rerank(ids=("a", "b")), cap=1)),
+            S(5, 1, 9, attributes=encode(drafted("a", "b"), cap=1)),
+        )
+        names = {"filtered.kept", "filtered.dropped", "permissions", "reranked", "context", "generations.context"}
+        assert names <= set(path.not_captured)
+
+
+class TestAnswer:
+    def test_the_roots_own_words_count(self):
+        answer = Answer(outcome="partial", content=Content(length=3, text="yes"), citations=Citations(ids=("a",)))
+        path = path_of(workflow(1, Root(answer=answer)), stage(2, drafted("a"), 1))
+        assert path.answer == answer
+        assert path.citations == Citations(ids=("a",))
+        assert path.inferred == ()
+
+    def test_without_generation_and_error_it_abstained_and_the_context_is_empty(self):
+        path = path_of(workflow(1), stage(2, found("a"), 1))
+        assert path.answer == Answer(outcome="abstained")
+        assert path.context == ContextAssembly()
+        assert path.citations == Citations()
+        assert path.inferred == ("answer.outcome",)
+
+    def test_a_run_that_failed_ended_in_error(self):
+        path = path_of(workflow(1, error="builtins.ValueError"))
+        assert (path.error, path.answer) == ("builtins.ValueError", Answer(outcome="error"))
+        assert path.citations == Citations()
+
+    def test_where_the_root_is_silent_the_last_calls_text_is_the_answer_and_inferred(self):
+        path = path_of(workflow(1), stage(2, drafted("a", output=Content(length=2, text="ok")), 1))
+        assert path.answer == Answer(outcome="answered", content=Content(length=2, text="ok"))
+        assert set(path.inferred) == {"answer.outcome", "answer.text"}
+        assert path.citations is None
+
+    def test_an_answer_on_a_span_of_its_own_is_read(self):
+        path = path_of(workflow(1), stage(2, drafted("a"), 1), stage(3, Answer(outcome="clarification"), 1, 5))
+        assert path.answer == Answer(outcome="clarification")
+
+
+class TestAnsweringGeneration:
+    """Context belongs to a generation; the path's is that of the one that answered."""
+
+    SAID = Root(answer=Answer(outcome="answered", content=Content(length=4, digest="d1")))
+
+    def test_the_call_with_the_answers_role(self):
+        path = path_of(
+            workflow(1), stage(2, drafted("a", role="answer"), 1, 1), stage(3, drafted("b", role="validate"), 1, 2)
+        )
+        assert (path.answer_generation, path.context) == (0, ContextAssembly(ids=("a",)))
+        assert [step.stage.context.ids for step in path.generations] == [("a",), ("b",)]
+
+    def test_the_call_whose_output_is_the_answer(self):
+        path = path_of(
+            workflow(1, self.SAID),
+            stage(2, drafted("a", output=Content(length=4, digest="d1")), 1, 1),
+            stage(3, drafted("b", output=Content(length=4, digest="d2")), 1, 2),
+        )
+        assert (path.answer_generation, path.inferred) == (0, ())
+
+    def test_by_length_it_is_a_guess_and_so_is_the_context(self):
+        path = path_of(
+            workflow(1, self.SAID),
+            stage(2, drafted("a", output=Content(length=4)), 1, 1),
+            stage(3, drafted("b", output=Content(length=9)), 1, 2),
+        )
+        assert (path.answer_generation, path.inferred) == (0, ("answer.generation", "context"))
+
+    def test_a_guess_that_changes_nothing_about_the_context_leaves_it_observed(self):
+        path = path_of(workflow(1, self.SAID), stage(2, drafted("a"), 1, 1), stage(3, drafted("a"), 1, 2))
+        assert (path.answer_generation, path.inferred) == (1, ("answer.generation",))
+
+    def test_the_last_that_saw_passages_comes_before_the_last(self):
+        path = path_of(workflow(1, self.SAID), stage(2, drafted("a"), 1, 1), stage(3, Generation(), 1, 2))
+        assert path.answer_generation == 0
+
+    def test_a_call_inside_a_retrieval_never_answers(self):
+        path = path_of(
+            workflow(1), stage(2, found("a"), 1, 1, took=9), stage(3, drafted(output=Content(length=1)), 2, 2)
+        )
+        assert path.answer_generation is None
+        assert len(path.generations) == 1
+
+    def test_a_call_that_failed_does_not_answer(self):
+        path = path_of(workflow(1), stage(2, drafted("a"), 1, 1), stage(3, drafted("b"), 1, 2, error="TimeoutError"))
+        assert path.answer_generation == 0
+
+    def test_another_calls_missing_context_is_not_the_paths(self):
+        missing = {a.NOT_CAPTURED: ("context",)}
+        path = path_of(
+            workflow(1), stage(2, Generation(role="rewrite"), 1, 1, attributes=missing), stage(3, drafted("a"), 1, 2)
+        )
+        assert "context" not in path.not_captured
+        assert "generations.context" in path.not_captured
+
+    def test_its_own_is(self):
+        path = path_of(workflow(1), stage(2, Generation(), 1, 1, attributes={a.NOT_CAPTURED: ("context",)}))
+        assert path.context is None
+        assert "context" in path.not_captured
+
+
+def test_a_context_step_fills_in_where_the_prompt_was_not_searched():
+    told = ContextAssembly(step="pack", ids=("a",), budget=Budget(limit=620, used=300, tokenizer="chars/4"))
+    path = path_of(workflow(1), stage(2, told, 1, 1), stage(3, Generation(), 1, 2))
+    assert path.context == told
+    assert path.budget == told.budget
+
+
+def test_tools_and_their_retrievals():
+    path = path_of(workflow(1), stage(2, ToolCall(name="search", call_id="c"), 1, took=9), stage(3, found("a"), 2, 1))
+    assert path.tools[0].stage == ToolCall(name="search", call_id="c")
+    assert path.retrieved == Chunks(ids=("a",))
+
+
+class TestCost:
+    """must-handle 11, 12, 35."""
+
+    USED = Generation(model="gpt-4o-mini", provider="openai", input_tokens=1_000_000, output_tokens=0)
+
+    def test_it_is_the_sum_over_model_calls(self):
+        path = path_of(workflow(1), stage(2, self.USED, 1, 1), stage(3, self.USED, 1, 2))
+        assert path.cost_usd == pytest.approx(0.3)
+
+    def test_usage_on_a_wrapper_is_not_counted_again(self):
+        total = {a.INPUT_TOKENS: 5_000_000, a.OUTPUT_TOKENS: 1, a.REQUEST_MODEL: "gpt-4o-mini", a.PROVIDER: "openai"}
+        path = path_of(workflow(1, attributes=total), stage(2, self.USED, 1, 1))
+        assert path.cost_usd == pytest.approx(0.15)
+
+    def test_one_unknown_makes_the_whole_unknown(self):
+        path = path_of(workflow(1), stage(2, self.USED, 1, 1), stage(3, Generation(model="gpt-4o-mini"), 1, 2))
+        assert path.cost_usd is None
+        assert {"cost_usd", "generations.cost_usd", "generations.input_tokens"} <= set(path.not_captured)
+
+    def test_no_call_costs_nothing(self):
+        assert path_of(workflow(1)).cost_usd == 0
+
+
+class TestTime:
+    def test_what_runs_side_by_side_counts_once(self):
+        path = path_of(
+            workflow(1, took=40),
+            stage(2, found("a"), 1, 0, took=10),
+            stage(3, found("b"), 1, 5, took=10),
+            stage(4, found("c"), 1, 30, took=2),
+        )
+        assert dict(path.stage_latency_ms) == {"retrieval": 17}
+        assert path.latency_ms == 40
+
+    def test_kinds_come_in_the_order_of_their_first_start(self):
+        path = path_of(workflow(1), stage(2, Filtering(kept=("a",)), 1, 9), stage(3, found("a"), 1, 1))
+        assert [kind for kind, _ in path.stage_latency_ms] == ["retrieval", "filter"]
+
+    def test_an_instant_that_is_missing_is_not_captured(self):
+        path = path_of(replace(workflow(1), end=0))
+        assert path.latency_ms is None
+        assert "latency_ms" in path.not_captured
+
+
+def test_content_that_was_held_back_is_named():
+    path = path_of(workflow(1, Root(question=Content(length=9))), stage(2, Retrieval(query=Content(length=9)), 1))
+    assert {"question", "retrievals.query"} <= set(path.not_captured)
+
+
+def test_notes_of_the_spans_are_kept():
+    marks = {a.INFERRED: ("retrievals",), a.NOT_CAPTURED: ("identity",)}
+    path = path_of(workflow(1, attributes={a.PARTIAL: True}), stage(2, found("a"), 1, attributes=marks))
+    assert "retrievals" in path.inferred
+    assert "identity" in path.not_captured
+    assert path.partial
+
+
+def test_a_step_that_was_broken_off_does_not_make_the_question_partial():
+    assert not path_of(workflow(1), stage(2, found("a"), 1, attributes={a.PARTIAL: True})).partial
