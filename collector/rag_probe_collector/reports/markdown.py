@@ -63,9 +63,11 @@ def _cases(report: ReportJson) -> Iterator[str]:
 def _case(row: GatedCase, template: str | None) -> Sequence[str]:
     link = links(template, row["trace_id"])
     shown = code(name(row))
+    if link is not None:
+        shown = f"[{shown}](<{quote(link, safe=_ADDRESS, errors='replace')}>)"
     tokens = row["tokens"]
     return (
-        shown if link is None else f"[{shown}](<{quote(link, safe=_ADDRESS, errors="replace")}>)",
+        shown,
         row["verdict"],
         code(broke(row)) or NONE,
         ", ".join(row["violations"]) or NONE,
