@@ -11,8 +11,13 @@ from urllib.parse import quote
 from rag_probe_collector.spool.schema import APPLICATION_ID, SpoolError, check, migrate
 
 _BUSY_SECONDS: Final = 5
+_PAGE_BYTES: Final = 8192
+"""Half the write calls per batch of SQLite's default; still larger pages cost more than they save once the index of
+traces is large, since new trace ids fall all over it."""
 _CHECKPOINT_PAGES: Final = 4096
-"""16 MiB of log between checkpoints: index pages that change again and again are copied once."""
+"""32 MiB of log between checkpoints: index pages that change again and again are copied once."""
+_CACHE_KIB: Final = 16_000
+"""Enough to keep the index of some hundred thousand traces in memory while it is written to."""
 
 
 def is_spool(path: Path) -> bool:
@@ -36,6 +41,7 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
         raise SpoolError(f"{path}: cannot be made ({error.strerror}); choose another file") from None
     with _opened(path, "rw") as connection:
         path.chmod(0o600)
+        connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
         # Before WAL, so that it stands in the file itself, where is_spool looks, and not in the log.
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
@@ -43,6 +49,7 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
             raise SpoolError(f"{path}: its file system has no shared memory for SQLite's log; choose a local disk")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
+        connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
         migrate(connection)
     return connection
 
