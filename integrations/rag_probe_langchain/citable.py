@@ -11,6 +11,7 @@ from rag_probe.values import value
 LONGEST_ID: Final = 300
 """Code points. Longer text names nothing."""
 
+_LONGEST_WORD: Final = 100
 _LONGEST_NUMBER: Final = 3
 """Digits: `[2024]` is a year, `[12]` may be a passage that is not there."""
 
@@ -36,6 +37,15 @@ class Cited:
     end: int | None
     valid: bool
     """Whether it points to a passage that the model saw."""
+
+    @property
+    def is_text(self) -> bool:
+        """Whether `id` and `marker` may hold text of the answer instead of an id, and so are content.
+
+        Of a citation that points nowhere, when what was written has whitespace or is long: a quotation in a list of
+        citations, a title, free text in a tag.
+        """
+        return not self.valid and (len(self.id) > _LONGEST_WORD or self.id.split() != [self.id])
 
 
 class Citable:

@@ -51,7 +51,7 @@ def listed(output: Mapping[object, object], citable: Citable) -> Iterator[Cited]
     an app that returns what it retrieved as `sources` has not cited it.
     """
     for key, entry in islice(_entries(output, 0), _MOST):
-        for written in _written(entry):
+        for written in _written(entry, citable):
             name, valid = citable.resolve(written) or (written[:LONGEST_ID], False)
             yield Cited(id=name, marker=key, start=None, end=None, valid=valid)
 
@@ -71,17 +71,26 @@ def _entries(output: Mapping[object, object], depth: int) -> Iterator[tuple[str,
                     yield from _entries(mapping_of(inner), depth + 1)
 
 
-def _written(entry: object) -> Iterator[str]:
+def _written(entry: object, citable: Citable) -> Iterator[str]:
     number = count_of(entry)
     if number is not None:
         yield str(number)
     elif isinstance(entry, str):
-        yield from (part for part in map(str.strip, entry.split(",")) if part)
+        yield from _split(entry.strip(), citable)
     elif not isinstance(entry, Document):
         fields = mapping_of(entry)
         if _PASSAGE not in fields:
             named = (fields.get(key) for key in _IDS)
             yield from islice((text for value in named for text in _plain(value)), 1)
+
+
+def _split(text: str, citable: Citable) -> Iterator[str]:
+    """`text`, or the ids and numbers that it lists with commas between."""
+    parts = [part for part in map(str.strip, text.split(",")) if part]
+    if len(parts) > 1 and all(citable.resolve(part) or citable.looks_like_id(part) for part in parts):
+        yield from parts
+    elif text:
+        yield text
 
 
 def _plain(value: object) -> Iterator[str]:
