@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import settings
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from rag_probe import current, faults, staging
 from rag_probe.policy import CapturePolicy
-
-# A loaded machine is slow now and then, and no test here is about time.
-settings.register_profile("untimed", deadline=None)
-settings.load_profile("untimed")
 
 
 @pytest.fixture(autouse=True)
