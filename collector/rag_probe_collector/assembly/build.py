@@ -39,6 +39,10 @@ class _Known:
     origin: Origin
     error: str | None
 
+    def none_of(self, field: str) -> bool:
+        """Whether an empty list of stages means that there were none."""
+        return self.whole and field in self.parts[0].dialect.records
+
 
 def evidence_path(question: Question) -> EvidencePath:
     """The path of one question. Nothing in its spans makes this raise."""
@@ -82,16 +86,17 @@ def _know(question: Question) -> _Known:
 
 
 def _stages(known: _Known, answer: Answer | None) -> EvidencePath:
-    found, whole, first = known.record, known.whole, known.parts[0]
+    found, first = known.record, known.parts[0]
     retrievals = outermost(found.retrievals)
     generations = tuple([_generation(ran) for ran in found.generations])
-    context = ContextAssembly() if whole and not generations else context_of(found, known.origin)
+    silent = not generations and known.none_of("generations")
+    context = ContextAssembly() if silent else context_of(found, known.origin)
     return EvidencePath(
         path_id=f"{first.trace_id}:{first.top.span_id}",
         trace_id=first.trace_id,
         question=_first(part.root.question for part in known.parts),
-        retrievals=retrievals if retrievals or whole else None,
-        retrieved=returned(retrievals) if retrievals else Chunks() if whole else None,
+        retrievals=_seen(known, "retrievals", retrievals),
+        retrieved=returned(retrievals) if retrievals else Chunks() if known.none_of("retrievals") else None,
         reranked=reranked(found.reranks),
         filtered=filtered(found.filters),
         permissions=permitted(found.permissions),
@@ -100,13 +105,17 @@ def _stages(known: _Known, answer: Answer | None) -> EvidencePath:
         answer=answer,
         answer_generation=known.origin.generation,
         citations=_citations(answer),
-        generations=generations if generations or whole else None,
-        tools=_tools(found) if found.tools or whole else None,
-        nodes=known.tasks if known.tasks or whole else None,
+        generations=_seen(known, "generations", generations),
+        tools=_seen(known, "tools", _tools(found)),
+        nodes=_seen(known, "nodes", known.tasks),
         latency_ms=_latency(known.parts),
         stage_latency_ms=stage_latencies(found),
         cost_usd=_total(generations),
     )
+
+
+def _seen(known: _Known, field: str, rows: tuple[T, ...]) -> tuple[T, ...] | None:
+    return rows if rows or known.none_of(field) else None
 
 
 def _answer(known: _Known) -> tuple[Answer | None, tuple[str, ...]]:
@@ -119,7 +128,7 @@ def _answer(known: _Known) -> tuple[Answer | None, tuple[str, ...]]:
     generation = _answering(known)
     if generation is not None and not _paused(known.tasks):
         return answer_from(generation), (*guesses, "answer.outcome", "answer.text")
-    if known.whole and not known.record.generations:
+    if not known.record.generations and known.none_of("generations"):
         return Answer(outcome="abstained"), ("answer.outcome",)
     return None, guesses
 

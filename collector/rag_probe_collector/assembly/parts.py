@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from rag_probe import attributes as a
-from rag_probe.stages import CaseTags, Retrieval, Root
+from rag_probe.stages import CaseTags, Generation, Retrieval, Root
 from rag_probe_collector.assembly.trace import Trace
 from rag_probe_collector.dialects import dialect_of
 from rag_probe_collector.dialects.reading import Dialect, Reading, Workflow
@@ -55,6 +55,8 @@ class _Spot(NamedTuple):
 
     part: Part | None
     within: Span | None
+    calling: bool = False
+    """Whether inside a model call: what another library records there is the same call again."""
 
 
 _TOP: Final = _Spot(None, None)
@@ -71,8 +73,11 @@ def parts_of(trace: Trace) -> list[Part]:
         if dialect is None or (above.part is not None and above.part.dialect is not dialect):
             spots.append(above)
             continue
-        part, within = above
+        part, within, calling = above
         reading = dialect.read(place.span)
+        if calling and isinstance(reading, Generation):
+            spots.append(above)
+            continue
         if part is None and place.lost and _lost_its_root(place.span, reading, dialect):
             part = loose.get(dialect.name) or _begin(found, trace, place.span, dialect, _NOTHING)
             loose[dialect.name] = part
@@ -82,7 +87,7 @@ def parts_of(trace: Trace) -> list[Part]:
             part.seen.append(Seen(place.span, place.depth, reading, within))
             if within is None and isinstance(reading, Retrieval):
                 within = place.span
-        spots.append(_Spot(part, within))
+        spots.append(_Spot(part, within, calling or isinstance(reading, Generation)))
     _warn(trace, spots)
     for part in loose.values():
         _adopt(part, found)

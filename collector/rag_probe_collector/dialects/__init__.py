@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from rag_probe_collector.dialects.genai import GenAi
 from rag_probe_collector.dialects.ours import Ours
 from rag_probe_collector.dialects.reading import Dialect
 from rag_probe_collector.otlp.decode import Interest
@@ -11,7 +12,7 @@ from rag_probe_collector.otlp.span import Span
 
 __all__ = ["DIALECTS", "INTEREST", "dialect_of"]
 
-DIALECTS: Final[tuple[Dialect, ...]] = (Ours(),)
+DIALECTS: Final[tuple[Dialect, ...]] = (Ours(), GenAi())
 
 INTEREST: Final = Interest(
     tuple(scope for dialect in DIALECTS for scope in dialect.interest.scopes),

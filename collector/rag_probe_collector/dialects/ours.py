@@ -38,6 +38,7 @@ class Ours:
 
     name: str = "rag_probe"
     interest: Interest = Interest((_SCOPE,), (a.STAGE, a.NODE_NAME))  # noqa: RUF009  # frozen itself
+    records: frozenset[str] = frozenset({"retrievals", "generations", "tools", "nodes"})
 
     def claims(self, span: Span) -> bool:
         """By scope; by attribute where a backend has lost the scope."""

@@ -51,6 +51,14 @@ class Dialect(Protocol):
         """Which spans must keep their attributes for this dialect."""
         ...
 
+    @property
+    def records(self) -> frozenset[str]:
+        """Fields of the path whose stages are always recorded: what is not there did not happen.
+
+        Of `retrievals`, `generations`, `tools`, `nodes`.
+        """
+        ...
+
     def claims(self, span: Span) -> bool:
         """Whether the span is written in this dialect."""
         ...
