@@ -1,19 +1,16 @@
 """The body of an HTTP request: measured or chunked, plain or compressed, and never more in memory than is allowed."""
 
 import contextlib
-import zlib
 from collections.abc import Iterator
 from email.message import Message
 from typing import BinaryIO, Final
 
 from rag_probe_collector.receiver.admission import Lease
+from rag_probe_collector.receiver.inflate import PIECE, gathered, inflated, too_large
 from rag_probe_collector.receiver.refusal import Reason, RefusalError
 
-_PIECE: Final = 1 << 20
 _LINE: Final = 1024
 """Longest chunk header or trailer line."""
-_GZIP_OR_ZLIB: Final = 32 + zlib.MAX_WBITS
-"""HTTP's `deflate` is the zlib format; the header tells it from gzip."""
 _HEX: Final = frozenset(b"0123456789abcdefABCDEF")
 
 
@@ -38,15 +35,15 @@ class Body:
     def read(self, limit: int, lease: Lease) -> bytes:
         """Return the body, decompressed; raises RefusalError as soon as it proves larger than `limit`."""
         if self._length is not None and self._length > limit:
-            raise _too_large(limit)
+            raise too_large(limit)
         match self._compressed:
             case "identity":
                 pieces = self._pieces
             case "gzip" | "deflate":
-                pieces = _inflated(self._pieces)
+                pieces = inflated(self._pieces)
             case _:
                 raise RefusalError(Reason.UNKNOWN_TYPE, "expected Content-Encoding gzip, deflate or none")
-        return _gathered(pieces, limit, lease)
+        return gathered(pieces, limit, lease)
 
     def drain(self, limit: int) -> bool:
         """Read and forget the rest, so that the client comes to read the answer; False when its end was not found."""
@@ -72,25 +69,9 @@ def _length(values: set[str]) -> int:
             raise RefusalError(Reason.MALFORMED, "expected one Content-Length, a number of bytes")
 
 
-def _gathered(pieces: Iterator[bytes], limit: int, lease: Lease) -> bytes:
-    kept: list[bytes] = []
-    size = 0
-    for piece in pieces:
-        size += len(piece)
-        if size > limit:
-            raise _too_large(limit)
-        lease.grow(len(piece))
-        kept.append(piece)
-    return b"".join(kept)
-
-
-def _too_large(limit: int) -> RefusalError:
-    return RefusalError(Reason.TOO_LARGE, f"expected at most {limit} bytes in one request, after decompression")
-
-
 def _measured(stream: BinaryIO, length: int) -> Iterator[bytes]:
     while length:
-        piece = stream.read(min(length, _PIECE))
+        piece = stream.read(min(length, PIECE))
         if not piece:
             raise ConnectionError("the request ended within its body")
         length -= len(piece)
@@ -123,23 +104,3 @@ def _line(stream: BinaryIO) -> bytes:
             raise RefusalError(Reason.MALFORMED, f"expected chunk lines below {_LINE} bytes")
         raise ConnectionError("the request ended within its body")
     return line.rstrip(b"\r\n")
-
-
-def _inflated(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Unpack, also of several members, in pieces of bounded size whatever the input promises."""
-    member = zlib.decompressobj(_GZIP_OR_ZLIB)
-    begun = False
-    try:
-        for piece in pieces:
-            rest, output, begun = piece, b"", True
-            # A full piece of output may mean that more is ready although all input was taken.
-            while rest or (len(output) == _PIECE and not member.eof):
-                if member.eof:
-                    member = zlib.decompressobj(_GZIP_OR_ZLIB)
-                output = member.decompress(rest, _PIECE)
-                yield output
-                rest = member.unused_data if member.eof else member.unconsumed_tail
-    except zlib.error as error:
-        raise RefusalError(Reason.MALFORMED, f"expected gzip or deflate ({error})") from None
-    if begun and not member.eof:
-        raise RefusalError(Reason.MALFORMED, "expected the end of the compressed stream, which is missing")

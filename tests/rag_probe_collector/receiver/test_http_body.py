@@ -11,13 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_probe_collector.receiver.admission import ByteBudget
-from rag_probe_collector.receiver.http_body import _PIECE, Body, _gathered, _inflated
+from rag_probe_collector.receiver.http_body import Body
+from rag_probe_collector.receiver.inflate import PIECE, gathered, inflated
 from rag_probe_collector.receiver.refusal import Reason, RefusalError
 
 bodies = st.binary(max_size=300) | st.builds(
     lambda pattern, size: (pattern * (size // len(pattern) + 1))[:size],
     st.binary(min_size=1, max_size=3),
-    st.sampled_from([_PIECE - 1, _PIECE, _PIECE + 1, 2 * _PIECE]),
+    st.sampled_from([PIECE - 1, PIECE, PIECE + 1, 2 * PIECE]),
 )
 
 
@@ -88,29 +89,29 @@ def test_arbitrary_bytes_after_a_chunked_header_are_a_body_or_one_error(sent, mo
 
 def test_a_bomb_is_refused_at_the_limit_and_never_unpacked_whole():
     """A thousandfold bomb of 1 GiB: what is held at any moment stays below limit and one piece."""
-    limit = 8 * _PIECE
+    limit = 8 * PIECE
     bomb = gzip.compress(bytes(1 << 20), 9) * 1024
     produced = 0
 
     def counted():
         nonlocal produced
-        for piece in _inflated(iter([bomb])):
-            assert len(piece) <= _PIECE
+        for piece in inflated(iter([bomb])):
+            assert len(piece) <= PIECE
             produced += len(piece)
             yield piece
 
     budget = ByteBudget(1 << 30)
     with budget.lease() as lease, pytest.raises(RefusalError) as caught:
-        _gathered(counted(), limit, lease)
+        gathered(counted(), limit, lease)
     assert caught.value.reason is Reason.TOO_LARGE
-    assert produced <= limit + _PIECE
+    assert produced <= limit + PIECE
 
 
 def test_a_body_that_outgrows_the_budget_is_an_overload_not_an_error_of_the_client():
-    budget = ByteBudget(3 * _PIECE)
+    budget = ByteBudget(3 * PIECE)
     with budget.lease() as other, budget.lease() as lease:
-        other.grow(_PIECE)
+        other.grow(PIECE)
         with pytest.raises(RefusalError) as caught:
-            _gathered(_inflated(iter([gzip.compress(bytes(8 * _PIECE))])), 64 * _PIECE, lease)
+            gathered(inflated(iter([gzip.compress(bytes(8 * PIECE))])), 64 * PIECE, lease)
     assert caught.value.retryable
     assert budget.held == 0
