@@ -32,7 +32,8 @@ def question_in(messages: str | None) -> str | None:
     if not isinstance(parsed, dict):
         return text
     entries = cast(dict[str, object], parsed)
-    return next((value for key in _QUESTIONS if isinstance(value := entries.get(key), str)), text)
+    asked = next((value for key in _QUESTIONS if isinstance(value := entries.get(key), str)), text)
+    return asked.strip() or None
 
 
 def documents_in(listed: str | None) -> Chunks | None:
