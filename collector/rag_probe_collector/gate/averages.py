@@ -14,7 +14,7 @@ Figure: TypeAlias = Callable[[CaseJson], float | None]
 
 def mean(values: Iterable[float]) -> float | None:
     """None for none: no figure is not a perfect one."""
-    known = list(values)
+    known = tuple(values)
     return math.fsum(known) / len(known) if known else None
 
 
@@ -23,7 +23,11 @@ def per_case(rows: Iterable[CaseJson], figure: Figure) -> dict[str, float | None
     values: dict[str, list[float | None]] = {}
     for row in rows:
         values.setdefault(row["id"], []).append(figure(row))
-    return {name: mean(value for value in each if value is not None) for name, each in values.items()}
+    return {name: each[0] if len(each) == 1 else _mean_of_known(each) for name, each in values.items()}
+
+
+def _mean_of_known(values: Iterable[float | None]) -> float | None:
+    return mean([value for value in values if value is not None])
 
 
 def gated_recall(row: CaseJson) -> float | None:

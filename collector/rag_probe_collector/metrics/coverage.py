@@ -24,22 +24,44 @@ class Coverage(NamedTuple):
 
 def cover(need: Need, shown: Shown) -> Coverage:
     """A group is usable when every member is present in the labelled revision, its required text uncut."""
-    return Coverage(need, {stage: covered_by(need, getattr(shown, stage), stage, shown) for stage in STAGES})
+    present = (shown.retrieved, shown.filtered, shown.permitted, shown.context, shown.cited)
+    covered: dict[StageName, bool | None] = {}
+    for stage, ids in zip(STAGES, present, strict=True):
+        covered[stage] = covered_by(need, ids, stage, shown)
+    return Coverage(need, covered)
 
 
 def covered_by(need: Need, present: frozenset[str] | None, stage: StageName, shown: Shown) -> bool | None:
     """Whether `present`, the passages at `stage`, hold a whole group."""
     if present is None:
         return None
-    return _any(_all(_usable(passage, present, stage, shown) for passage in group) for group in need.groups)
+    doubtful = False
+    for group in need.groups:
+        verdict = _group_usable(group, present, stage, shown)
+        if verdict:
+            return True
+        doubtful = doubtful or verdict is None
+    return None if doubtful else False
+
+
+def _group_usable(group: tuple[Passage, ...], present: frozenset[str], stage: StageName, shown: Shown) -> bool | None:
+    doubtful = False
+    for passage in group:
+        verdict = _usable(passage, present, stage, shown)
+        if verdict is False:
+            return False
+        doubtful = doubtful or verdict is None
+    return None if doubtful else True
 
 
 def _usable(passage: Passage, present: frozenset[str], stage: StageName, shown: Shown) -> bool | None:
-    if passage.id not in present and unrelated((passage.id,), present, shown.parents):
+    if passage.id not in present and not (shown.parents and not unrelated((passage.id,), present, shown.parents)):
         return False
-    if not right_revision(passage, shown):
+    if passage.revision is not None and not right_revision(passage, shown):
         return False
-    return text_survives(passage, present, shown) if stage in ("context", "cited") else True
+    if passage.start is None or (stage != "context" and stage != "cited"):
+        return True
+    return text_survives(passage, present, shown)
 
 
 def right_revision(passage: Passage, shown: Shown) -> bool:
@@ -68,13 +90,3 @@ def _within(wanted: Range, ranges: Iterable[Range]) -> bool:
             break
         reached = max(reached, end)
     return reached >= wanted[1]
-
-
-def _all(parts: Iterable[bool | None]) -> bool | None:
-    found = set(parts)
-    return False if False in found else None if None in found else True
-
-
-def _any(parts: Iterable[bool | None]) -> bool | None:
-    found = set(parts)
-    return True if True in found else None if None in found else False

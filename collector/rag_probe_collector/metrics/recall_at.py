@@ -16,7 +16,7 @@ def recall_at(k: int) -> Metric:
         if isinstance(ranking, str):
             return missing(ranking)
         first, needs = frozenset(ranking[:k]), facts.labels.needs
-        found = sum(covered_by(need, first, "retrieved", facts.shown) is True for need in needs)
-        return proportion(found, len(needs), "no fact of the case needs a passage")
+        found = [need for need in needs if covered_by(need, first, "retrieved", facts.shown)]
+        return proportion(len(found), len(needs), "no fact of the case needs a passage")
 
     return Metric(name=f"recall@{k}", denominator="requirements (without requirements: gold passages)", compute=compute)

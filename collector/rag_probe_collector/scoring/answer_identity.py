@@ -7,11 +7,13 @@ import hmac
 import json
 from collections.abc import Iterator
 
+import orjson
+
 from rag_probe.path import EvidencePath
 
 
 def evidence_version(path: EvidencePath) -> str | None:
-    """SHA-256 of the JSON list of [id, revision or null] of the final context, in prompt order; None without one."""
+    """SHA-256 of the compact JSON list of [id, revision or null] of the final context, in order; None without one."""
     context, retrieved = path.context, path.retrieved
     if context is None:
         return None
@@ -21,7 +23,15 @@ def evidence_version(path: EvidencePath) -> str | None:
         else dict(zip(retrieved.ids, retrieved.revisions, strict=True))
     )
     rows = [[each, known.get(each)] for each in context.ids]
-    return hashlib.sha256(json.dumps(rows, separators=(",", ":")).encode()).hexdigest()
+    return hashlib.sha256(_compact(rows)).hexdigest()
+
+
+def _compact(rows: list[list[str | None]]) -> bytes:
+    """JSON in UTF-8 without spaces, non-ASCII unescaped."""
+    try:
+        return orjson.dumps(rows)
+    except TypeError:  # an unpaired surrogate
+        return json.dumps(rows, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace")
 
 
 def answer_digests(path: EvidencePath, key: bytes | None) -> frozenset[str]:
