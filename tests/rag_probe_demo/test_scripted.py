@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from hypothesis import given
+from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
 
+from rag_probe_demo.corpus import load_passages
 from rag_probe_demo.prompts import NO_ANSWER, REFUSED
-from rag_probe_demo.scripted import ScriptedChatModel
+from rag_probe_demo.scripted import ScriptedChatModel, best_sentence
 
 MODEL = ScriptedChatModel(script={"Is it free?": ["Yes.", "Yes [a]."]})
 PROMPT = "Passages:\n[a] Label. It costs 5 euros.\n[b] Parcel. The warehouse sends parcels on Monday.\n\nQuestion: {}"
@@ -40,3 +43,15 @@ def test_usage_is_counted_and_a_stream_says_the_same() -> None:
     assert streamed.usage_metadata == whole.usage_metadata
     assert whole.usage_metadata == {"input_tokens": 28, "output_tokens": 1, "total_tokens": 29}
     assert streamed.response_metadata == whole.response_metadata
+
+
+PASSAGES = [(str(each.id), each.page_content) for each in load_passages(["northwind", "halcyon", "shared", "store"])]
+WORDS = sorted({word for _, text in PASSAGES for word in text.split()})
+
+
+@given(st.lists(st.sampled_from(WORDS), max_size=12), st.lists(st.sampled_from(PASSAGES), max_size=5))
+def test_what_is_quoted_stands_in_the_passage_that_is_cited(words: list[str], given: list[tuple[str, str]]) -> None:
+    answer = best_sentence(" ".join(words), given)
+    if answer != NO_ANSWER:
+        sentence, _, cited = answer.removesuffix("].").rpartition(" [")
+        assert sentence in dict(given)[cited]
