@@ -33,7 +33,7 @@ class Row(NamedTuple):
 
 def view(path: EvidencePath) -> RenderableType:
     """Head, stages, and what is missing. Whatever the path holds, nothing in it acts upon the terminal."""
-    table = Table.grid(padding=(0, 2))
+    table = Table.grid(padding=(0, 2), expand=True)
     table.add_column(style=_NAME, no_wrap=True)
     table.add_column(justify="right", no_wrap=True)
     table.add_column(ratio=1, overflow="fold")
@@ -63,9 +63,7 @@ def rows(path: EvidencePath) -> Iterator[Row]:
 
 def _head(path: EvidencePath) -> Text:
     tags = path.tags
-    case = plain(tags.case_id, _ID) if tags.case_id is not None else None
     about = [
-        case and f"case {case}",
         tags.experiment and f"experiment {plain(tags.experiment, _ID)}",
         None if tags.repetition is None else f"repetition {tags.repetition}",
         path.service and plain(path.service, _ID),
@@ -74,8 +72,9 @@ def _head(path: EvidencePath) -> Text:
         _ms(path.latency_ms),
         None if path.cost_usd is None else f"${path.cost_usd:.6f}",
     ]
-    head = Text(plain(path.path_id, 80), "bold")
-    head.append("\n" + "  ".join(part for part in about if part), _DIM)
+    head = Text(f"case {plain(tags.case_id, _ID)}" if tags.case_id is not None else "question", "bold")
+    head.append(f"  {plain(path.path_id, 80)}", "not bold dim")
+    head.append("\n" + " · ".join(part for part in about if part), "not bold dim")
     if path.error is not None:
         head.append(f"\nfailed: {plain(path.error, _TEXT)}", _BAD)
     return head
