@@ -10,7 +10,6 @@ that load a collector over gRPC and HTTP run on the other cores and send bytes t
 import http.client
 import json
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -39,7 +38,7 @@ Send = Callable[[bytes], object]
 
 
 def run() -> list[Ratio]:
-    """Measure limits and ours in turn, ROUNDS times, and compare the medians."""
+    """Measure limits and ours in turn, ROUNDS times, and compare the best of each: noise only ever slows."""
     rates: dict[str, list[float]] = {}
     payloads = batches(BATCHES)
     for _ in range(ROUNDS):
@@ -47,7 +46,7 @@ def run() -> list[Ratio]:
             with tempfile.TemporaryDirectory() as directory:
                 seconds = measure(payloads, Path(directory))
             rates.setdefault(name, []).append(SPANS * len(payloads) / seconds)
-    rate = {name: statistics.median(measured) for name, measured in rates.items()}
+    rate = {name: max(measured) for name, measured in rates.items()}
     return [
         Ratio(f"durable ingest {ours}", rate[ours], rate[limit], "spans/s", f"limit: {limit}")
         for ours in ("in process", "over gRPC", "over HTTP")
