@@ -1,11 +1,11 @@
-"""The start of a run: a record and a parent."""
+"""The start of a run: a record and a parent. Two thirds of all runs are plumbing: for them this is all that happens."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, TypeAlias
+from typing import Final
 from uuid import UUID
 
 from langchain_core.messages import BaseMessage
@@ -18,58 +18,68 @@ from rag_probe_langchain.nodes import node_of
 from rag_probe_langchain.options import Options
 from rag_probe_langchain.origin import new_request
 from rag_probe_langchain.resuming import resume
-from rag_probe_langchain.run import Kind, Prompt, Run
+from rag_probe_langchain.run import Call, Kind, Prompt, Run
 from rag_probe_langchain.scan import lists_in, mapping, snapshot
+from rag_probe_langchain.spans import start_root
 
 _LONGEST: Final = 120
 """Characters of a name that goes into a span's name."""
 _NOTHING: Final[Mapping[str, object]] = {}
 
-Details: TypeAlias = Mapping[str, Any]
-"""What a start event tells beside the input: parent, tags, metadata, name."""
 
-
-def begin(options: Options, kind: Kind, run_id: UUID, inputs: object, details: Details) -> Run | None:
+def begin(
+    options: Options,
+    kind: Kind,
+    run_id: UUID,
+    parent_id: UUID | None,
+    name: str | None,
+    inputs: object,
+    tags: Sequence[str] | None,
+    metadata: Mapping[str, object] | None,
+    call: Call | None = None,
+) -> Run | None:
     """Open a run; None when it is open already, is not recorded, or stands in a question that is over."""
     key = run_id.int
     if key in runs.OPEN:
         return None
     now = time.time_ns()
-    parent_id: UUID | None = details.get("parent_run_id")
     parent = runs.current() if parent_id is None else runs.OPEN.get(parent_id.int)
-    if parent is None and parent_id is not None and runs.is_late(key, parent_id.int):
-        return None
-    metadata: Mapping[str, object] = details.get("metadata") or _NOTHING
-    request = new_request(options, inputs, metadata, now) if parent is None else parent.request
-    request.touched = now
-    if request.recording is False:
-        runs.add_silent(key, request)
-        return None
-    name: str = details.get("name") or kind
-    above = parent if parent is None or parent.spanned else parent.above
-    run = Run(key, kind, name[:_LONGEST], request, parent, above, now, inputs, metadata, kind != "chain")
+    if parent is None:
+        if parent_id is not None and runs.is_late(key, parent_id.int):
+            return None
+        request = new_request(options, inputs, metadata or _NOTHING, now)
+    else:
+        request = parent.request
+        if not request.recording:
+            runs.add_silent(key, request)
+            return None
+    run = Run(key, kind, (name or kind)[:_LONGEST], request, parent, now, inputs, metadata or _NOTHING)
+    if kind == "chain":
+        _step(run, tags)
+    elif call is not None:
+        run.call = call
     if parent is None:
         _root(run)
     else:
-        run.retriever = parent.retriever or (parent if parent.kind == "retriever" else None)
-    if kind == "chain":
-        _chain(run, details.get("tags"))
-    given_up = runs.stale(now) if parent is None else runs.leaked(request)
-    if given_up is not None:
-        give_up(given_up)
-    runs.add(run)
-    return run
+        _child(run, parent)
+    return run if request.recording else None
 
 
 def begin_model(
-    options: Options, operation: str, run_id: UUID, prompt: Sequence[BaseMessage] | str, details: Details
+    options: Options,
+    operation: str,
+    run_id: UUID,
+    parent_id: UUID | None,
+    prompt: Sequence[BaseMessage] | str,
+    tags: Sequence[str] | None,
+    metadata: Mapping[str, object] | None,
+    parameters: object,
 ) -> None:
     """Open a model call, with the last known set of its moment."""
-    run = begin(options, "model", run_id, prompt, details)
+    call = Call(operation, _model(metadata or _NOTHING, parameters))
+    run = begin(options, "model", run_id, parent_id, None, prompt, tags, metadata, call)
     if run is None:
         return
-    run.operation = operation
-    run.model = _model(run.metadata, details)
     run.inputs = Prompt(prompt, run.request.last)
     outer = run.parent
     while outer is not None and not outer.generated:
@@ -77,31 +87,52 @@ def begin_model(
         outer = outer.parent
 
 
-def _model(metadata: Mapping[str, object], details: Details) -> str | None:
-    named = mapping(details.get("invocation_params")) or {}
-    return text_of(metadata, "ls_model_name") or text_of(named, "model") or text_of(named, "model_name")
+def _model(metadata: Mapping[str, object], parameters: object) -> str | None:
+    if name := text_of(metadata, "ls_model_name"):
+        return name
+    named = mapping(parameters) or {}
+    return text_of(named, "model") or text_of(named, "model_name")
 
 
 def _root(run: Run) -> None:
     run.spanned = True
     run.request.root = run
-
-
-def _chain(run: Run, tags: Sequence[str] | None) -> None:
-    parent = run.parent
-    run.inputs = snapshot(run.inputs)
-    run.raw_mark = mark_of(tags, run.metadata)
-    if parent is None:
-        run.agent = run.metadata.get("ls_integration") == "langchain_create_agent"
+    given_up = runs.stale(run.started)
+    if given_up is not None:
+        give_up(given_up)
+    run.agent = run.metadata.get("ls_integration") == "langchain_create_agent"
+    runs.add_root(run)
+    start_root(run)
+    if run.kind == "chain":
         _look(run)
-        return
-    run.node = node_of(tags, run.metadata)
-    if run.raw_mark is not None and run.raw_mark != parent.raw_mark:
-        run.mark = run.raw_mark
-    run.inside_mark = parent.inside_mark or parent.mark not in (None, "context")
-    run.spanned = run.node is not None or run.mark is not None
+
+
+def _child(run: Run, parent: Run) -> None:
+    if parent.retriever is not None or parent.kind == "retriever":
+        run.retriever = parent.retriever or parent
+    if len(run.request.runs) >= runs.RUNS:
+        leaked = runs.leaked(run.request)
+        if leaked is not None:
+            give_up(leaked)
+    runs.add(run)
     if run.node is not None:
         _node(run)
+
+
+def _step(run: Run, tags: Sequence[str] | None) -> None:
+    run.inputs = snapshot(run.inputs)
+    parent, metadata = run.parent, run.metadata
+    if parent is None:
+        run.raw_mark = mark_of(tags, metadata)
+        return
+    if parent.inside_mark or parent.mark not in (None, "context"):
+        run.inside_mark = True
+    if tags or metadata:
+        run.raw_mark = mark_of(tags, metadata)
+        if run.raw_mark is not None and run.raw_mark != parent.raw_mark:
+            run.mark = run.raw_mark
+        run.node = node_of(tags, metadata)
+        run.spanned = run.mark is not None or run.node is not None
 
 
 def _node(run: Run) -> None:
@@ -122,7 +153,7 @@ def _node(run: Run) -> None:
 def _look(run: Run) -> None:
     """Passages that come with the input, as into a resumed graph, are known before a model is asked."""
     documents = run.request.documents
-    if not len(documents):
+    if not documents.any:
         for found in lists_in(run.inputs):
             if found.passages:
                 documents.add(found.passages)

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from rag_probe.stages import Budget, ContextAssembly, Range
 from rag_probe_langchain.documents import Documents
 from rag_probe_langchain.found import Found
-from rag_probe_langchain.locate import locate
+from rag_probe_langchain.locate import Located, locate
 from rag_probe_langchain.request import Request
 from rag_probe_langchain.run import Ids
+
+_PROBE: Final = 24
+"""Characters at either end of a text by which it is looked for where nobody expects it."""
+_SURE: Final = 12
+"""Fewer than these are no probe: the text is then searched for."""
 
 
 class Seen(NamedTuple):
@@ -23,55 +28,89 @@ class Seen(NamedTuple):
 
 
 def assemble(prompt: str, last: Ids | None, request: Request) -> Seen | None:
-    """Locate every text that this question has seen, denied ones too: what is in the prompt counts, not what should be.
+    """Locate the last known set, and every other text that this question has seen: a denied one may have leaked.
 
     None, nothing concluded: when the search was cut short, and when no passage is recognised although some should be
     there (contracts 7).
     """
-    texts = list(request.documents.owners)
+    documents = request.documents
+    texts = documents.texts_of(last or ())
     located = locate(prompt, texts, request.asked or "")
+    if len(texts) < len(documents.owners) and located.complete:
+        others = _strays(prompt, texts, located, documents)
+        if others:
+            texts += others
+            located = locate(prompt, texts, request.asked or "")
     if not located.complete or not (located.found or last == ()):
         return None
     return Seen(_stage(located.found, texts, last or (), request), located.found[0] if located.found else None)
 
 
+def _strays(prompt: str, texts: Sequence[str], located: Located, documents: Documents) -> list[str]:
+    """Texts beside `texts` that seem to stand where none of those was found."""
+    pieces: list[str] = []
+    at = 0
+    for item in located.found:
+        if item.start - at > _SURE:
+            pieces.append(prompt[at : item.start])
+        at = max(at, item.end)
+    pieces.append(prompt[at:])
+    rest = "\n".join(pieces)
+    known = set(texts)
+    return [text for text in documents.owners if text not in known and _may_stand(text, rest)]
+
+
+def _may_stand(text: str, rest: str) -> bool:
+    text = text.strip()
+    head, tail = text[:_PROBE].partition("\n")[0], text[-_PROBE:].rpartition("\n")[2]
+    return len(head) < _SURE or len(tail) < _SURE or head in rest or tail in rest
+
+
 def _stage(found: Sequence[Found], texts: Sequence[str], last: Ids, request: Request) -> ContextAssembly:
-    ids, repeats = _names([texts[item.index] for item in found], request.documents, last)
-    kept = [_kept(item, name, texts[item.index], request.documents) for item, name in zip(found, ids, strict=True)]
-    tokens = tuple([_tokens(item, texts[item.index], request) for item in found])
-    cut = tuple([ranges is not None for ranges in kept])
-    return _dropping(
-        ContextAssembly(
-            ids=ids,
-            tokens=tokens,
-            truncated=cut,
-            kept=tuple([ranges or () for ranges in kept]) if any(kept) else (),
-            duplicate_of=repeats,
-            budget=budget_of(request, sum(tokens)),
-        ),
-        last,
-        request,
+    documents = request.documents
+    there = [texts[item.index] for item in found]
+    ids, repeats = _names(there, documents, last)
+    kept = [_kept(item, name, text, documents) for item, name, text in zip(found, ids, there, strict=True)]
+    count = request.options.tokenizer.count
+    tokens = tuple(
+        [
+            sum([count(text[start:end]) for start, end in item.kept]) if item.truncated else count(text)
+            for item, text in zip(found, there, strict=True)
+        ]
+    )
+    dropped, reasons = _dropped(ids, last, request)
+    return ContextAssembly(
+        ids=ids,
+        tokens=tokens,
+        truncated=tuple([ranges is not None for ranges in kept]),
+        kept=tuple([ranges or () for ranges in kept]) if any(kept) else (),
+        duplicate_of=repeats,
+        dropped=dropped,
+        dropped_reasons=reasons,
+        budget=budget_of(request, sum(tokens)),
     )
 
 
-def _names(texts: Sequence[str], documents: Documents, last: Ids) -> tuple[Ids, tuple[str | None, ...]]:
-    """The id of each found text, and the earlier passage that it repeats.
+def _names(there: Sequence[str], documents: Documents, last: Ids) -> tuple[Ids, tuple[str | None, ...]]:
+    """The id of each text that is there, and the earlier passage that it repeats.
 
     Where several passages share a text, those of the last known set come first, each once.
     """
     ids: list[str] = []
-    repeats: list[str | None] = []
-    first: dict[str, str] = {}
-    for text in texts:
+    for text in there:
         owners = documents.owners[text]
-        name = owners[0]
-        if len(owners) > 1:
+        if not isinstance(owners, str):
             turn = sorted(owners, key=lambda owner: owner not in last)
-            name = next((owner for owner in turn if owner not in ids), turn[0])
+            owners = next((owner for owner in turn if owner not in ids), turn[0])
+        ids.append(owners)
+    if len(set(there)) == len(there):
+        return tuple(ids), ()
+    first: dict[str, str] = {}
+    repeats: list[str | None] = []
+    for text, name in zip(there, ids, strict=True):
         repeats.append(first.get(text))
         first.setdefault(text, name)
-        ids.append(name)
-    return tuple(ids), tuple(repeats) if any(repeats) else ()
+    return tuple(ids), tuple(repeats)
 
 
 def _kept(item: Found, name: str, text: str, documents: Documents) -> tuple[Range, ...] | None:
@@ -83,23 +122,16 @@ def _kept(item: Found, name: str, text: str, documents: Documents) -> tuple[Rang
     return () if at < 0 else tuple([(start + at, end + at) for start, end in item.kept])
 
 
-def _tokens(item: Found, text: str, request: Request) -> int:
-    count = request.options.tokenizer.count
-    if not item.truncated:
-        return count(text)
-    return sum(count(text[start:end]) for start, end in item.kept)
-
-
-def _dropping(stage: ContextAssembly, last: Ids, request: Request) -> ContextAssembly:
-    """With what was lost on the way; nothing is said of a set of which no passage is there at all."""
-    present = set(stage.ids)
+def _dropped(ids: Ids, last: Ids, request: Request) -> tuple[Ids, tuple[str | None, ...]]:
+    """What was lost on the way, and why; nothing is said of a set of which no passage is there at all."""
+    present = set(ids)
     dropped = tuple([name for name in dict.fromkeys(last) if name not in present])
-    if not dropped or not present.intersection(last):
-        return stage
+    if not dropped or present.isdisjoint(last):
+        return (), ()
     told = request.builder
     reasons = {} if told is None else dict(zip(told.dropped, told.dropped_reasons, strict=False))
-    column = tuple([reasons.get(name) for name in dropped])
-    return replace(stage, dropped=dropped, dropped_reasons=column if any(column) else ())
+    column = tuple([reasons.get(name) for name in dropped]) if reasons else ()
+    return dropped, column if any(column) else ()
 
 
 def budget_of(request: Request, used: int) -> Budget:
@@ -109,5 +141,5 @@ def budget_of(request: Request, used: int) -> Budget:
     if told is None:
         return Budget(used=used, tokenizer=ours)
     if told.tokenizer in (None, ours):
-        return Budget(limit=told.limit, used=used if told.used is None else told.used, tokenizer=ours)
+        return replace(told, used=used if told.used is None else told.used, tokenizer=ours)
     return told

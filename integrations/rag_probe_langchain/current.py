@@ -12,8 +12,8 @@ from rag_probe.stages import ContextAssembly, Filtering, PermissionCheck, Rerank
 from rag_probe.wire import encode
 from rag_probe_langchain import runs
 from rag_probe_langchain.known import arrived, narrowed, passed
+from rag_probe_langchain.request import StageSpan
 from rag_probe_langchain.run import Ids, Run
-from rag_probe_langchain.spans import is_recording, stage_span
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Current:
         """Add a stage that the app recorded itself, as a child of this run; never raises."""
         try:
             with self.run.request.lock:
-                if is_recording(self.run):
+                if self.run.request.recording:
                     self.run.request.touched = max(self.run.request.touched, ended_ns)
                     _record(self.run, stage, started_ns, ended_ns, error)
         except Exception as fault:  # as promised
@@ -51,7 +51,7 @@ class Current:
 def resolve() -> Current | None:
     """The innermost open run around the calling code; None outside of any, and for one that is not recorded."""
     run = runs.current()
-    return None if run is None or run.request.recording is False else Current(run)
+    return None if run is None or not run.request.recording else Current(run)
 
 
 def _record(run: Run, stage: Stage, started: int, ended: int, error: str | None) -> None:
@@ -59,7 +59,7 @@ def _record(run: Run, stage: Stage, started: int, ended: int, error: str | None)
     if error is not None:
         attributes[a.ERROR_TYPE] = error
     above = run if run.spanned else run.above
-    stage_span(above, run.request, _title(stage, run), attributes, started, ended)
+    run.request.pending.append(StageSpan(above, _title(stage, run), attributes, started, ended))
     _flow(run, stage)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from operator import is_
 from typing import Final, NamedTuple, cast
 
 from langchain_core.documents import Document
@@ -25,31 +26,42 @@ class _Seen(NamedTuple):
     """A list as it was when it was last looked at; it is held so that its `id()` stays its own."""
 
     passages: Sequence[object]
-    copy: Sequence[object]
+    copy: list[object]
     ids: Ids
 
 
 class Documents:
     """Identity of passages by object first: a passage or a list that was seen before costs one look-up."""
 
-    __slots__ = ("_alive", "_by_object", "_lists", "_policy", "owners", "rescored", "scores", "whole")
+    __slots__ = (
+        "_alive",
+        "_by_object",
+        "_lists",
+        "_policy",
+        "_variants",
+        "any",
+        "owners",
+        "rescored",
+        "scores",
+        "whole",
+    )
 
     def __init__(self, policy: CapturePolicy) -> None:
         self._policy = policy
         self._by_object: dict[int, str] = {}
         self._alive: list[Sequence[Document]] = []
         self._lists: dict[int, _Seen] = {}
-        self.owners: dict[str, list[str]] = {}
-        """Every text that was seen, with the ids of the passages that have it, in first-seen order."""
+        self.any = False
+        """Whether there was any."""
+        self.owners: dict[str, str | list[str]] = {}
+        """Every text that was seen, with the id of its passage, or of all that share it, in first-seen order."""
         self.whole: dict[str, str] = {}
         """The longest text of each id."""
+        self._variants: dict[str, list[str]] = {}
         self.scores: dict[str, float | None] = {}
         """The latest known."""
         self.rescored: set[str] = set()
         """Ids that came back with another score."""
-
-    def __len__(self) -> int:
-        return len(self.whole)
 
     def knows(self, passages: Sequence[object]) -> bool:
         """Whether one of `passages` was seen before, as this object."""
@@ -65,13 +77,14 @@ class Documents:
     def now(self, passages: Sequence[object]) -> Ids:
         """The ids in their present order."""
         seen = self._lists.get(id(passages))
-        if seen is not None and len(seen.copy) == len(passages) and all(map(_is, seen.copy, passages)):
+        if seen is not None and len(seen.copy) == len(passages) and all(map(is_, seen.copy, passages)):
             return seen.ids
+        documents = bare(passages)
         try:
-            ids = tuple([self._by_object[id(document)] for document in bare(passages)])
+            ids = tuple(map(self._by_object.__getitem__, map(id, documents)))
         except KeyError:
             return self.add(passages).ids
-        if bare(passages) is not passages:
+        if documents is not passages:
             self._score(ids, _paired(passages))
         self._remember(passages, ids)
         return ids
@@ -85,33 +98,51 @@ class Documents:
             chunks = replace(chunks, ids=tuple(map(self._origin, chunks.ids, chunks.id_rules, texts)))
         if documents is not passages:
             chunks = replace(chunks, scores=_paired(passages))
-        if len(self._by_object) + len(documents) <= _DOCUMENTS:
+        if documents and len(self._by_object) + len(documents) <= _DOCUMENTS:
+            self.any = True
             self._by_object.update(zip(map(id, documents), chunks.ids, strict=True))
-            self._alive.append(documents)
+            self._alive.append(documents if isinstance(documents, tuple) else list(documents))
             self._note(chunks.ids, texts)
         self._score(chunks.ids, chunks.scores)
         self._remember(passages, chunks.ids)
         return chunks
+
+    def texts_of(self, ids: Ids) -> list[str]:
+        """The texts of these passages, the longest first where one has several."""
+        texts = [self.whole[name] for name in dict.fromkeys(ids) if name in self.whole]
+        if self._variants:
+            texts += [text for name in ids for text in self._variants.get(name, ())]
+        return list(dict.fromkeys(texts))
 
     def _origin(self, name: str, rule: str | None, text: str) -> str:
         """The passage that one without a name of its own was cut from, else itself."""
         if rule in _WEAK and text not in self.owners and text.strip():
             for longer, owners in self.owners.items():
                 if text in longer:
-                    return owners[0]
+                    return owners if isinstance(owners, str) else owners[0]
         return name
 
-    def _note(self, ids: Ids, texts: Iterable[str]) -> None:
+    def _note(self, ids: Ids, texts: Sequence[str]) -> None:
+        owners = dict(zip(texts, ids, strict=True))
+        whole = dict(zip(ids, texts, strict=True))
+        fresh = len(owners) == len(whole) == len(ids)
+        if fresh and self.whole.keys().isdisjoint(whole) and self.owners.keys().isdisjoint(owners):
+            self.owners.update(owners)
+            self.whole.update(whole)
+            return
         for name, text in zip(ids, texts, strict=True):
-            known = self.whole.get(name)
-            if known is None or len(known) < len(text):
-                self.whole[name] = text
-            if known is not text:
-                owners = self.owners.setdefault(text, [])
-                if name not in owners:
-                    owners.append(name)
+            longest = self.whole.setdefault(name, text)
+            if longest != text:
+                self.whole[name] = max(longest, text, key=len)
+                self._variants.setdefault(name, []).append(min(longest, text, key=len))
+            known = self.owners.setdefault(text, name)
+            if name not in ([known] if isinstance(known, str) else known):
+                self.owners[text] = [known, name] if isinstance(known, str) else [*known, name]
 
     def _score(self, ids: Ids, scores: Sequence[float | None]) -> None:
+        if scores and None not in scores and self.scores.keys().isdisjoint(ids):
+            self.scores.update(zip(ids, scores, strict=True))
+            return
         for name, score in zip(ids, scores, strict=False):
             if score is not None and self.scores.setdefault(name, score) != score:
                 self.scores[name] = score
@@ -120,12 +151,12 @@ class Documents:
     def _remember(self, passages: Sequence[object], ids: Ids) -> None:
         if len(self._lists) >= _LISTS:
             del self._lists[next(iter(self._lists))]
-        self._lists[id(passages)] = _Seen(passages, tuple(passages), ids)
+        self._lists[id(passages)] = _Seen(passages, list(passages), ids)
 
 
 def bare(passages: Sequence[object]) -> Sequence[Document]:
     """The Documents of a list of Documents or of (Document, score) pairs; what else is in it is left out."""
-    if all(map(_is_document, passages)):
+    if set(map(type, passages)) <= {Document} or all(map(_is_document, passages)):
         return cast("Sequence[Document]", passages)
     firsts = [pair[0] if is_pair(item) and (pair := sequence(item)) else item for item in passages]
     return [item for item in firsts if isinstance(item, Document)]
@@ -139,7 +170,3 @@ def _paired(passages: Sequence[object]) -> tuple[float | None, ...]:
 
 def _is_document(item: object) -> bool:
     return isinstance(item, Document)
-
-
-def _is(one: object, other: object) -> bool:
-    return one is other

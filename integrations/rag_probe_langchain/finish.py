@@ -22,88 +22,99 @@ from rag_probe_langchain.question import question_in
 from rag_probe_langchain.resuming import pause_node
 from rag_probe_langchain.retrieval import retrieval_ended
 from rag_probe_langchain.run import Run
-from rag_probe_langchain.spans import end_span, is_recording
+from rag_probe_langchain.spans import end_span
+from rag_probe_langchain.steps import is_plumbing, step_ended
 
-Ending: TypeAlias = Callable[[Run, int], dict[str, Value]]
-"""From a run and the time of its end (nanoseconds since the epoch) to what its span says."""
-
-
-def finish(run_id: UUID, ending: Ending, output: object = None, inputs: object = None) -> None:
-    """End a run; nothing happens when it has ended already. `inputs` are those of a stream."""
-    _finish(run_id, ending, None, output, inputs)
+Ending: TypeAlias = Callable[[Run, object, int], dict[str, Value]]
+"""From a run, what it returned, and the time of its end (nanoseconds since the epoch) to what its span says."""
 
 
-def fail(run_id: UUID, error: BaseException, ending: Ending | None = None, inputs: object = None) -> None:
-    """End a run that raised; `ending` says more than that it is incomplete."""
-    _finish(run_id, ending or incomplete, error, None, inputs)
-
-
-def _finish(run_id: UUID, ending: Ending, error: BaseException | None, output: object, inputs: object) -> None:
+def finish_step(run_id: UUID, outputs: object, inputs: object) -> None:
+    """End a chain's run; `inputs` are those of a stream, which are told only now."""
     key = run_id.int
     run = runs.take(key)
     if run is None:
         return
     if inputs is not None:
         run.inputs = inputs
-    request = run.request
-    request.touched = now = time.time_ns()
-    with request.lock:
-        if run.parent is None and key == run.key:
-            _end_root(run, ending, now, error, output)
-        elif is_recording(run):
-            _end(run, ending, now, error)
+    if not is_plumbing(run, outputs):
+        _end(run, key, step_ended, outputs)
+
+
+def finish(run_id: UUID, ending: Ending, outputs: object) -> None:
+    """End another run; nothing happens when it has ended already."""
+    key = run_id.int
+    run = runs.take(key)
+    if run is not None:
+        _end(run, key, ending, outputs)
+
+
+def fail(run_id: UUID, error: BaseException, ending: Ending, outputs: object = None, inputs: object = None) -> None:
+    """End a run that raised; `outputs` is what it had returned until then."""
+    key = run_id.int
+    run = runs.take(key)
+    if run is None:
+        return
+    if inputs is not None:
+        run.inputs = inputs
+    _end(run, key, ending, outputs, error)
 
 
 def give_up(run: Run) -> None:
     """End a run that nobody else will; with a root, its question."""
-    run.partial = True
     with run.request.lock:
-        if runs.take(run.key) is None:
-            return
-        if run.parent is None:
-            _end_root(run, incomplete, time.time_ns(), None, None)
-        elif is_recording(run):
-            _end(run, incomplete, time.time_ns(), None)
-
-
-def _end_root(root: Run, ending: Ending, now: int, error: BaseException | None, output: object) -> None:
-    recording = is_recording(root)
-    for run in runs.leftovers(root.request):
-        if recording:
+        if runs.take(run.key) is not None:
             run.partial = True
-            root.partial = root.partial or (run.kind == "model" and run.retriever is None)
-            _end(run, incomplete, now, None)
-    if recording:
-        _end(root, lambda run, at: {**ending(run, at), **_answer(run, error, output)}, now, error)
+            _end(run, run.key, incomplete, None)
 
 
-def _end(run: Run, ending: Ending, now: int, error: BaseException | None) -> None:
-    if error is not None and is_control_flow(error):
-        ending, failure = incomplete, None
-    else:
-        failure = error
-    attributes: dict[str, Value] = {}
-    try:
-        attributes = ending(run, now)
-        if run.node is not None:
-            attributes.update(encode_node(replace(run.node, outcome=_node_outcome(run, error))))
-    except Exception as fault:  # the span must end all the same
-        log_once(f"the end of a {run.kind}", fault)
-    if run.spanned:
-        end_span(run, now, attributes, failure)
-    if error is not None and run.node is not None and is_interrupt(error):
-        pause_node(run)
-
-
-def incomplete(run: Run, _: int) -> dict[str, Value]:
+def incomplete(run: Run, _outputs: object, _ended: int) -> dict[str, Value]:
     """What can be said of a run that did not come to its end."""
     match run.kind:
         case "model":
-            return generation_ended(run, None)
+            return generation_ended(run, None, 0)
         case "retriever":
-            return retrieval_ended(run, None)
+            return retrieval_ended(run, None, 0)
         case "chain" | "tool":
             return {}
+
+
+def _end(run: Run, key: int, ending: Ending, outputs: object, error: BaseException | None = None) -> None:
+    request = run.request
+    request.touched = now = time.time_ns()
+    if not request.recording:
+        if key == run.key:  # the root itself: its runs stand for one another
+            runs.leftovers(request)
+        return
+    with request.lock:
+        if run.parent is None:
+            _end_inside(run, now)
+        _end_one(run, now, ending, outputs, error)
+
+
+def _end_inside(root: Run, now: int) -> None:
+    """What is still open when a question ends, ends with it."""
+    for run in runs.leftovers(root.request):
+        run.partial = True
+        root.partial = root.partial or (run.kind == "model" and run.retriever is None)
+        _end_one(run, now, incomplete, None, None)
+
+
+def _end_one(run: Run, now: int, ending: Ending, outputs: object, error: BaseException | None) -> None:
+    steered = error is not None and is_control_flow(error)
+    said: dict[str, Value] = {}
+    try:
+        said = incomplete(run, None, now) if steered else ending(run, outputs, now)
+        if run.node is not None:
+            said.update(encode_node(replace(run.node, outcome=_node_outcome(run, error))))
+        if run.parent is None:
+            said.update(_answer(run, None if steered else error, outputs))
+    except Exception as fault:  # the span must end all the same
+        log_once(f"the end of a {run.kind}", fault)
+    if run.spanned:
+        end_span(run, now, said, None if steered else error)
+    if error is not None and run.node is not None and is_interrupt(error):
+        pause_node(run)
 
 
 def _node_outcome(run: Run, error: BaseException | None) -> NodeOutcome | None:
@@ -119,20 +130,19 @@ def _node_outcome(run: Run, error: BaseException | None) -> NodeOutcome | None:
     return "no_write" if run.empty and error is None else "ok"
 
 
-def _answer(root: Run, error: BaseException | None, output: object) -> dict[str, Value]:
+def _answer(root: Run, error: BaseException | None, outputs: object) -> dict[str, Value]:
     request = root.request
     answer, inferred = None, ()
-    if error is not None and not is_control_flow(error):
+    if error is not None:
         answer = Answer(outcome=request.told.outcome or "error", confidence=request.told.confidence)
-    elif root.kind in ("chain", "model") and not (root.partial and output is None):
-        answer, inferred = answer_of(request, output)
+    elif root.kind in ("chain", "model") and not (root.partial and outputs is None):
+        answer, inferred = answer_of(request, outputs)
     late = None
     if request.asked is None:
         request.asked = question_in(root.inputs)
         late = question_of(request)
-    out = encode_root(
-        Root(identity=request.told.identity, question=late, answer=answer), request.options.policy.max_items
-    )
+    said = Root(identity=request.told.identity, question=late, answer=answer)
+    out = encode_root(said, request.options.policy.max_items)
     if inferred:
         out[a.INFERRED] = inferred
     return out

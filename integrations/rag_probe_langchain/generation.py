@@ -23,23 +23,24 @@ from rag_probe_langchain.run import Prompt, Run
 from rag_probe_langchain.usage import usage_of
 
 
-def generation_ended(run: Run, response: LLMResult | None) -> dict[str, Value]:
+def generation_ended(run: Run, outputs: object, _ended: int) -> dict[str, Value]:
     """Note what the model saw and wrote, and say it; a call that failed may come with a part of its output, or none."""
     request = run.request
+    response = outputs if isinstance(outputs, LLMResult) else None
     prompt = run.inputs if isinstance(run.inputs, Prompt) else Prompt((), None)
     text = prompt_text(prompt.messages)
-    seen = assemble(text, prompt.last, request) if len(request.documents) else None
+    seen = assemble(text, prompt.last, request) if request.documents.any else None
     if seen is not None:
         record_builders(request, text, seen)
     message, output = _first(response)
     context = None if seen is None else seen.stage
     request.joining = False
     if run.retriever is None and output is not None:
-        request.made.append(Made(output, None if context is None else context.ids, message))
+        request.add_made(Made(output, None if context is None else context.ids, message))
     written = None if output is None else _written(run, message, output)
     stage = _generation(run, response, _asked(run, prompt, text), written, context)
     attributes = encode(stage, request.options.policy.max_items)
-    if context is None and len(request.documents):
+    if context is None and request.documents.any:
         attributes[a.NOT_CAPTURED] = ("context",)
     return attributes
 
@@ -49,9 +50,9 @@ def _generation(
 ) -> Generation:
     usage = usage_of(response)
     return Generation(
-        operation=run.operation,
+        operation=run.call.operation if run.call is not None else "chat",
         role=text_of(run.metadata, ROLE),
-        model=run.model,
+        model=run.call.model if run.call is not None else None,
         response_model=response_model_of(response),
         provider=provider_of(run.metadata, response),
         input_tokens=usage.input_tokens,

@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import wraps
-from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec
+from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
@@ -15,11 +14,11 @@ from rag_probe.faults import log_once
 from rag_probe.policy import CapturePolicy, policy_from_environment
 from rag_probe_langchain.begin import begin, begin_model
 from rag_probe_langchain.current import resolve
-from rag_probe_langchain.finish import fail, finish
+from rag_probe_langchain.finish import fail, finish, finish_step, incomplete
 from rag_probe_langchain.generation import generation_ended
 from rag_probe_langchain.options import IdentityOf, Options, OutcomeOf
 from rag_probe_langchain.retrieval import retrieval_ended
-from rag_probe_langchain.steps import step_ended
+from rag_probe_langchain.run import Call
 from rag_probe_langchain.tokens import Tokenizer, tokenizer_of
 from rag_probe_langchain.tools import tool_ended
 
@@ -28,21 +27,6 @@ if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
     from langchain_core.outputs import LLMResult
     from opentelemetry.trace import TracerProvider
-
-P = ParamSpec("P")
-
-
-def guarded(callback: Callable[P, None]) -> Callable[P, None]:
-    """A fault of ours is logged once per kind and never reaches the app."""
-
-    @wraps(callback)
-    def safe(*args: P.args, **kwargs: P.kwargs) -> None:
-        try:
-            callback(*args, **kwargs)
-        except Exception as error:  # the chain goes on unharmed: that is the whole point
-            log_once(callback.__name__, error)
-
-    return safe
 
 
 class RagProbeCallbackHandler(BaseCallbackHandler):
@@ -76,77 +60,157 @@ class RagProbeCallbackHandler(BaseCallbackHandler):
             scope=self.scope,
         )
 
-    @guarded
-    def on_chain_start(self, serialized: object, inputs: object, *, run_id: UUID, **kwargs: Any) -> None:
+    def on_chain_start(
+        self,
+        serialized: object,
+        inputs: object,
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        tags: list[str] | None = None,
+        metadata: dict[str, Any] | None = None,
+        name: str | None = None,
+        **kwargs: Any,
+    ) -> None:
         """Open a step."""
-        begin(self._options, "chain", run_id, inputs, kwargs)
+        try:
+            begin(self._options, "chain", run_id, parent_run_id, name, inputs, tags, metadata)
+        except Exception as error:  # here and below: the chain goes on unharmed, that is the whole point
+            log_once("on_chain_start", error)
 
-    @guarded
     def on_chain_end(self, outputs: object, *, run_id: UUID, inputs: object = None, **kwargs: Any) -> None:
         """End a step; a streamed one tells its input only now."""
-        finish(run_id, lambda run, at: step_ended(run, outputs, at), outputs, inputs)
+        try:
+            finish_step(run_id, outputs, inputs)
+        except Exception as error:
+            log_once("on_chain_end", error)
 
-    @guarded
     def on_chain_error(self, error: BaseException, *, run_id: UUID, inputs: object = None, **kwargs: Any) -> None:
         """End a step that raised."""
-        fail(run_id, error, inputs=inputs)
+        try:
+            fail(run_id, error, incomplete, inputs=inputs)
+        except Exception as fault:
+            log_once("on_chain_error", fault)
 
-    @guarded
-    def on_retriever_start(self, serialized: object, query: str, *, run_id: UUID, **kwargs: Any) -> None:
+    def on_retriever_start(
+        self,
+        serialized: object,
+        query: str,
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        tags: list[str] | None = None,
+        metadata: dict[str, Any] | None = None,
+        name: str | None = None,
+        **kwargs: Any,
+    ) -> None:
         """Open a retrieval."""
-        begin(self._options, "retriever", run_id, query, kwargs)
+        try:
+            begin(self._options, "retriever", run_id, parent_run_id, name, query, tags, metadata)
+        except Exception as error:
+            log_once("on_retriever_start", error)
 
-    @guarded
     def on_retriever_end(self, documents: Sequence[Document], *, run_id: UUID, **kwargs: Any) -> None:
         """End a retrieval with what it returned."""
-        finish(run_id, lambda run, _: retrieval_ended(run, documents))
+        try:
+            finish(run_id, retrieval_ended, documents)
+        except Exception as error:
+            log_once("on_retriever_end", error)
 
-    @guarded
     def on_retriever_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
         """End a retrieval that raised."""
-        fail(run_id, error)
+        try:
+            fail(run_id, error, incomplete)
+        except Exception as fault:
+            log_once("on_retriever_error", fault)
 
-    @guarded
     def on_chat_model_start(
-        self, serialized: object, messages: list[list[BaseMessage]], *, run_id: UUID, **kwargs: Any
+        self,
+        serialized: object,
+        messages: list[list[BaseMessage]],
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        tags: list[str] | None = None,
+        metadata: dict[str, Any] | None = None,
+        **kwargs: Any,
     ) -> None:
         """Open a call of a chat model."""
-        begin_model(self._options, "chat", run_id, messages[0] if messages else (), kwargs)
+        try:
+            prompt = messages[0] if messages else ()
+            parameters = kwargs.get("invocation_params")
+            begin_model(self._options, "chat", run_id, parent_run_id, prompt, tags, metadata, parameters)
+        except Exception as error:
+            log_once("on_chat_model_start", error)
 
-    @guarded
-    def on_llm_start(self, serialized: object, prompts: list[str], *, run_id: UUID, **kwargs: Any) -> None:
+    def on_llm_start(
+        self,
+        serialized: object,
+        prompts: list[str],
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        tags: list[str] | None = None,
+        metadata: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
         """Open a call of a completion model."""
-        begin_model(self._options, "text_completion", run_id, prompts[0] if prompts else "", kwargs)
+        try:
+            prompt = prompts[0] if prompts else ""
+            parameters = kwargs.get("invocation_params")
+            begin_model(self._options, "text_completion", run_id, parent_run_id, prompt, tags, metadata, parameters)
+        except Exception as error:
+            log_once("on_llm_start", error)
 
-    @guarded
     def on_llm_end(self, response: LLMResult, *, run_id: UUID, **kwargs: Any) -> None:
         """End a model call with what it wrote."""
-        finish(run_id, lambda run, _: generation_ended(run, response), response)
+        try:
+            finish(run_id, generation_ended, response)
+        except Exception as error:
+            log_once("on_llm_end", error)
 
-    @guarded
     def on_llm_error(
         self, error: BaseException, *, run_id: UUID, response: LLMResult | None = None, **kwargs: Any
     ) -> None:
         """End a model call that raised, with the part that it wrote."""
-        fail(run_id, error, lambda run, _: generation_ended(run, response))
+        try:
+            fail(run_id, error, generation_ended, response)
+        except Exception as fault:
+            log_once("on_llm_error", fault)
 
-    @guarded
-    def on_tool_start(self, serialized: dict[str, Any] | None, input_str: str, *, run_id: UUID, **kwargs: Any) -> None:
+    def on_tool_start(
+        self,
+        serialized: dict[str, Any] | None,
+        input_str: str,
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        tags: list[str] | None = None,
+        metadata: dict[str, Any] | None = None,
+        inputs: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
         """Open a call of a tool."""
-        kwargs["name"] = (serialized or {}).get("name") or kwargs.get("name")
-        run = begin(self._options, "tool", run_id, kwargs.get("inputs") or input_str, kwargs)
-        if run is not None:
-            run.call_id = kwargs.get("tool_call_id")
+        try:
+            name = (serialized or {}).get("name") or kwargs.get("name")
+            call = Call("execute_tool", id=kwargs.get("tool_call_id"))
+            begin(self._options, "tool", run_id, parent_run_id, name, inputs or input_str, tags, metadata, call)
+        except Exception as error:
+            log_once("on_tool_start", error)
 
-    @guarded
     def on_tool_end(self, output: object, *, run_id: UUID, **kwargs: Any) -> None:
         """End a call of a tool."""
-        finish(run_id, lambda run, at: tool_ended(run, output, at))
+        try:
+            finish(run_id, tool_ended, output)
+        except Exception as error:
+            log_once("on_tool_end", error)
 
-    @guarded
     def on_tool_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
         """End a call of a tool that raised."""
-        fail(run_id, error, lambda run, at: tool_ended(run, None, at))
+        try:
+            fail(run_id, error, tool_ended)
+        except Exception as fault:
+            log_once("on_tool_error", fault)
 
 
 register_resolver(resolve)

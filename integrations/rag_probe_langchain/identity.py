@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import math
 from collections.abc import Mapping, Sequence
-from typing import Final, SupportsFloat, TypeAlias, cast
+from math import isfinite
+from typing import Final, TypeAlias, cast
 
 from langchain_core.documents import Document
 
-from rag_probe.identifiers import identifier
+from rag_probe.identifiers import MAX_ID, identifier
 from rag_probe.policy import CapturePolicy
 from rag_probe.stages import Chunks
 
@@ -39,25 +39,27 @@ def identify(documents: Sequence[Document], policy: CapturePolicy, seen: int) ->
         revisions=_words(metadata, policy.revision_keys, keys),
         tenants=_words(metadata, policy.tenant_keys, keys),
         scores=_scores(metadata, policy.score_keys, keys),
-        texts=tuple(policy.text(document.page_content) for document in documents) if policy.content else (),
+        texts=tuple([policy.text(document.page_content) for document in documents]) if policy.content else (),
     )
 
 
 def number(value: object) -> float | None:
     """A finite float of anything that is a number, numpy's included; else None."""
-    if type(value) is not float:
-        if isinstance(value, (str, bytes, bool)) or not isinstance(value, SupportsFloat):
-            return None
-        try:
-            value = float(value)
-        except (TypeError, ValueError, OverflowError):
-            return None
-    return value if math.isfinite(value) else None
+    if isinstance(value, (str, bytes, bool)) or not hasattr(value, "__float__"):
+        return None
+    try:
+        result = float(cast("float", value))
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return result if isfinite(result) else None
 
 
 def _ids(
     documents: Sequence[Document], keys: set[str], policy: CapturePolicy, seen: int
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    plain = [document.id for document in documents]
+    if _are_ids(plain) and all(plain):
+        return tuple(cast("list[str]", plain)), ()
     wanted = [key for key in policy.id_keys if key in keys]
     pairs = [_identity(document, wanted, policy, seen + place) for place, document in enumerate(documents, 1)]
     rules = tuple([rule for _, rule in pairs])
@@ -88,13 +90,29 @@ def _hashed(text: str, policy: CapturePolicy, ordinal: int) -> tuple[str, str]:
 
 
 def _scores(metadata: Sequence[Metadata], wanted: Sequence[str], keys: set[str]) -> tuple[float | None, ...]:
-    column = tuple([number(value) for value in _first(metadata, wanted, keys)])
-    return column if any(value is not None for value in column) else ()
+    column = _first(metadata, wanted, keys)
+    if column and set(map(type, column)) == {float} and isfinite(sum(cast("list[float]", column))):
+        return tuple(cast("list[float]", column))
+    scores = tuple([number(value) for value in column])
+    return scores if any(score is not None for score in scores) else ()
 
 
 def _words(metadata: Sequence[Metadata], wanted: Sequence[str], keys: set[str]) -> tuple[str | None, ...]:
-    column = tuple([identifier(value) for value in _first(metadata, wanted, keys)])
-    return column if any(column) else ()
+    column = _first(metadata, wanted, keys)
+    if _are_ids(column):
+        return tuple(cast("list[str]", column))
+    if column and set(map(type, column)) == {int}:
+        return tuple(map(str, column))
+    words = tuple([identifier(value) for value in column])
+    return words if any(words) else ()
+
+
+def _are_ids(column: Sequence[object]) -> bool:
+    """Whether all are texts that an id may be as they stand: at C speed, which is what most columns need."""
+    if set(map(type, column)) != {str}:
+        return False
+    texts = cast("Sequence[str]", column)
+    return max(map(len, texts)) <= MAX_ID and "".join(texts).isascii()
 
 
 def _first(metadata: Sequence[Metadata], wanted: Sequence[str], keys: set[str]) -> list[object]:

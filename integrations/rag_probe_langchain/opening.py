@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from rag_probe import attributes as a
 from rag_probe.attributes import Value
 from rag_probe.stages import Content, Root
 from rag_probe.wire import encode_node, encode_root
 from rag_probe_langchain.request import Request
-from rag_probe_langchain.run import Run
+from rag_probe_langchain.run import Call, Run
+
+_MODEL: Final = Call("chat")
 
 
 def question_of(request: Request) -> Content | None:
@@ -22,7 +26,8 @@ def title(run: Run) -> str:
         case "retriever":
             return "retrieval"
         case "model":
-            return f"{run.operation} {run.model}" if run.model else run.operation
+            operation, model, _ = run.call or _MODEL
+            return f"{operation} {model}" if model else operation
         case "tool":
             return f"execute_tool {name}"
         case "chain":
@@ -54,7 +59,7 @@ def opening(run: Run) -> dict[str, Value]:
         case "retriever":
             out[a.OPERATION] = "retrieval"
         case "model":
-            out[a.OPERATION] = run.operation
+            out[a.OPERATION] = (run.call or _MODEL).operation
         case "tool":
             out[a.OPERATION] = "execute_tool"
     return out

@@ -10,7 +10,6 @@ from opentelemetry import trace
 from rag_probe.cases import current_identity, current_tags
 from rag_probe.faults import log_once
 from rag_probe.stages import Identity
-from rag_probe_langchain.documents import Documents
 from rag_probe_langchain.nodes import thread_of
 from rag_probe_langchain.options import Options
 from rag_probe_langchain.question import question_in
@@ -29,8 +28,7 @@ def new_request(options: Options, inputs: object, metadata: Mapping[str, object]
         identity=_identity(options, inputs, metadata),
         thread=thread_of(metadata),
         asked=question_in(inputs),
-        documents=Documents(options.policy),
-        touched=now,
+        now=now,
     )
 
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections import deque
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from threading import RLock
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from langchain_core.messages import BaseMessage
 from opentelemetry.context import Context
 from opentelemetry.trace import Link, Tracer
 
+from rag_probe.attributes import Value
 from rag_probe.current import Told
 from rag_probe.stages import CaseTags, ContextAssembly, Identity
 from rag_probe_langchain.documents import Documents
 from rag_probe_langchain.options import Options
 from rag_probe_langchain.run import Ids, Run
+
+_NOTHING_TOLD: Final = Told()
+_TEXTS: Final = 16
+_MADE: Final = 32
 
 
 class TextStep(NamedTuple):
@@ -36,41 +40,72 @@ class Made(NamedTuple):
     """Which may cite beside its text."""
 
 
-@dataclass(slots=True, eq=False)
-class Request:
-    """State shared by all runs of one question; read and written under `lock` from the first end event on."""
+class StageSpan(NamedTuple):
+    """A stage that is no run: its span is all there is of it."""
 
-    options: Options
-    tracer: Tracer
-    context: Context
-    """The ambient context at the root's start: the caller's span and baggage."""
-    tags: CaseTags
-    """Which case of which experiment this answers."""
-    identity: Identity | None
-    thread: str | None
-    asked: str | None
-    """The question's text."""
-    documents: Documents
-    touched: int
-    """When it was last heard of; nanoseconds since the epoch."""
-    runs: dict[int, Run] = field(default_factory=dict[int, Run])
-    """Those that are open."""
-    lock: RLock = field(default_factory=RLock)  # re-entrant: a collected generator may end its run in the midst of ours
-    root: Run | None = None
-    recording: bool | None = None
-    """None until the root's span is started; False costs nothing more."""
-    links: list[Link] = field(default_factory=list[Link])
-    last: Ids | None = None
-    """The last known set: what the last retrieval or stage let through."""
-    joining: bool = False
-    """Whether `last` is a retrieval's and a further retrieval joins it."""
-    texts: deque[TextStep] = field(default_factory=lambda: deque[TextStep](maxlen=16))
-    made: deque[Made] = field(default_factory=lambda: deque[Made](maxlen=32))
-    told: Told = field(default_factory=Told)
-    builder: ContextAssembly | None = None
-    """What the app told of the context that it is building: budget, and why passages fell."""
-    attempts: dict[str, int] = field(default_factory=dict[str, int])
-    resumed: bool = False
-    """Whether it goes on with a run that paused: what a model wrote, it may have written then."""
-    paused: bool = False
-    """Whether a node asked and waits: no answer yet."""
+    above: Run | None
+    name: str
+    attributes: dict[str, Value]
+    started: int
+    ended: int
+
+
+class Request:
+    """State shared by all runs of one question; from its first end event on, read and written under `lock` only."""
+
+    def __init__(
+        self,
+        options: Options,
+        tracer: Tracer,
+        context: Context,
+        tags: CaseTags,
+        identity: Identity | None,
+        thread: str | None,
+        asked: str | None,
+        now: int,
+    ) -> None:
+        self.options = options
+        self.tracer = tracer
+        self.context = context
+        """The ambient context at the root's start: the caller's span and baggage."""
+        self.tags = tags
+        self.identity = identity
+        self.thread = thread
+        self.asked = asked
+        """The question's text."""
+        self.touched = now
+        """When it was last heard of; nanoseconds since the epoch."""
+        self.lock = RLock()  # re-entrant: a collected generator may end its run in the midst of ours
+        self.documents = Documents(options.policy)
+        self.root: Run | None = None
+        self.recording = True
+        """False costs nothing more than an entry per run."""
+        self.runs: dict[int, Run] = {}
+        """Those that are open."""
+        self.pending: list[Run | StageSpan] = []
+        """What has ended and has no span yet."""
+        self.links: list[Link] = []
+        self.last: Ids | None = None
+        """The last known set: what the last retrieval or stage let through."""
+        self.joining = False
+        """Whether `last` is a retrieval's and a further retrieval joins it."""
+        self.texts: list[TextStep] = []
+        self.made: list[Made] = []
+        self.told = _NOTHING_TOLD
+        self.builder: ContextAssembly | None = None
+        """What the app told of the context that it is building: budget, and why passages fell."""
+        self.attempts: dict[str, int] = {}
+        self.resumed = False
+        """Whether it goes on with a run that paused: what a model wrote, it may have written then."""
+        self.paused = False
+        """Whether a node asked and waits: no answer yet."""
+
+    def add_texts(self, steps: Sequence[TextStep]) -> None:
+        """Remember texts that may reappear in a prompt; the oldest are forgotten."""
+        self.texts += steps
+        del self.texts[:-_TEXTS]
+
+    def add_made(self, made: Made) -> None:
+        """Remember what a model wrote; the oldest is forgotten."""
+        self.made.append(made)
+        del self.made[:-_MADE]

@@ -10,7 +10,7 @@ from rag_probe_langchain import pauses, runs
 from rag_probe_langchain.pauses import Pause
 from rag_probe_langchain.request import Request
 from rag_probe_langchain.run import Run
-from rag_probe_langchain.spans import is_recording, link_root
+from rag_probe_langchain.spans import flush, link_root, span_of
 
 _MADE = 2
 """Model calls that are remembered over a pause."""
@@ -19,8 +19,9 @@ _MADE = 2
 def pause_node(run: Run) -> None:
     """A node asked and waits."""
     run.request.paused = True
-    if run.node is not None and run.span is not None:
-        _remember(run.request, run.node.task_id, run.span.get_span_context())
+    if run.node is not None:
+        flush(run.request)
+        _remember(run.request, run.node.task_id, span_of(run).get_span_context())
 
 
 def pause_graph(run_id: UUID | None, checkpoint_id: str) -> None:
@@ -30,8 +31,8 @@ def pause_graph(run_id: UUID | None, checkpoint_id: str) -> None:
         return
     with run.request.lock:
         run.request.paused = True
-        if is_recording(run) and run.request.root is not None and run.request.root.span is not None:
-            _remember(run.request, checkpoint_id, run.request.root.span.get_span_context())
+        if run.request.recording:
+            _remember(run.request, checkpoint_id, span_of(run).get_span_context())
 
 
 def resume_graph(run_id: UUID | None, checkpoint_id: str) -> None:
@@ -57,7 +58,6 @@ def resume(request: Request, pause: Pause) -> None:
 
 
 def _remember(request: Request, task: str | None, span: SpanContext) -> None:
-    if request.root is None or request.root.span is None:
-        return
-    made = tuple(request.made)[-_MADE:]
-    pauses.remember(request.thread, task, span, request.root.span.get_span_context(), made)
+    if request.root is not None:
+        root = span_of(request.root).get_span_context()
+        pauses.remember(request.thread, task, span, root, tuple(request.made[-_MADE:]))

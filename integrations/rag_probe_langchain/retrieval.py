@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rag_probe.attributes import Value
 from rag_probe.stages import Chunks, Retrieval
 from rag_probe.wire import encode
 from rag_probe_langchain.known import arrived, passed
 from rag_probe_langchain.run import Run
+from rag_probe_langchain.scan import sequence
 
 _TOP_K = ("gen_ai.retrieval.top_k", "top_k", "k")
 """Metadata keys of a retriever's own settings."""
 
 
-def retrieval_ended(run: Run, passages: Sequence[object] | None) -> dict[str, Value]:
-    """Note what came back, and say it; `passages` is None when the retriever failed."""
+def retrieval_ended(run: Run, outputs: object, _ended: int) -> dict[str, Value]:
+    """Note what came back, and say it; nothing of it when the retriever failed."""
     chunks = None
+    passages = sequence(outputs)
     if passages is not None:
         chunks = run.request.documents.add(passages)
         run.request.documents.rescored.difference_update(chunks.ids)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from langchain_core.messages import BaseMessage
 from opentelemetry.context import Context
 from opentelemetry.trace import Link, Span
 
+from rag_probe.attributes import Value
 from rag_probe.stages import Node
 
 if TYPE_CHECKING:
@@ -27,22 +27,20 @@ class Prompt(NamedTuple):
     last: Ids | None
 
 
-@dataclass(slots=True, eq=False)
-class Run:
-    """What is known of a run between its start and its end. Plumbing is this record and nothing more."""
+class Call(NamedTuple):
+    """What is called: of a model its operation and name, of a tool the id of the call."""
 
-    key: int
-    kind: Kind
-    name: str
-    request: Request
-    parent: Run | None
-    above: Run | None
-    """The nearest run around it that has a span."""
-    started: int
-    inputs: object
-    metadata: Mapping[str, object]
-    spanned: bool
-    """Whether it gets a span whatever it returns."""
+    operation: str
+    model: str | None = None
+    id: str | None = None
+
+
+class Run:
+    """What is known of a run between its start and its end. Plumbing is this record and nothing more.
+
+    Defaults stand on the class, and there are no slots: two thirds of all runs set only what `__init__` sets.
+    """
+
     raw_mark: Mark | None = None
     """The mark in its metadata, which it may have inherited."""
     mark: Mark | None = None
@@ -57,14 +55,18 @@ class Run:
     """To the interrupted run of the same task that this one resumes."""
     retriever: Run | None = None
     """The outermost retriever around it."""
-    model: str | None = None
-    operation: str = "chat"
-    call_id: str | None = None
+    call: Call | None = None
+    """Of a model or a tool."""
     span: Span | None = None
-    ended: bool = False
+    context: Context | None = None
+    """For its children's spans."""
+    ended: int = 0
+    """Nanoseconds since the epoch; 0 while it is open."""
+    error: BaseException | None = None
+    final: dict[str, Value] | None = None
+    """What its span says at its end."""
     partial: bool = False
     """Whether it was ended from outside, by its root's end."""
-    context: Context | None = None
     inner_end: int = 0
     """When the last stage inside it ended."""
     results: list[Ids] | None = None
@@ -75,3 +77,28 @@ class Run:
     """Whether a model was called inside it."""
     candidates: dict[str, None] | None = None
     """Of a retriever: what the retrievers inside it returned."""
+
+    def __init__(
+        self,
+        key: int,
+        kind: Kind,
+        name: str,
+        request: Request,
+        parent: Run | None,
+        started: int,
+        inputs: object,
+        metadata: Mapping[str, object],
+    ) -> None:
+        self.key = key
+        self.kind: Kind = kind
+        self.name = name
+        self.request = request
+        self.parent = parent
+        self.started = started
+        """Nanoseconds since the epoch."""
+        self.inputs = inputs
+        self.metadata = metadata
+        self.spanned = kind != "chain"
+        """Whether it gets a span whatever it returns."""
+        self.above: Run | None = None if parent is None else parent if parent.spanned else parent.above
+        """The nearest run around it that has a span."""

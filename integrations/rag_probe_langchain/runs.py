@@ -46,10 +46,13 @@ def is_late(key: int, parent: int) -> bool:
 
 def add(run: Run) -> None:
     """Make `run` known."""
-    OPEN[run.key] = run
-    run.request.runs[run.key] = run
-    if run.parent is None:
-        _roots[run.key] = run
+    OPEN[run.key] = run.request.runs[run.key] = run
+
+
+def add_root(run: Run) -> None:
+    """Make the root of a question known."""
+    add(run)
+    _roots[run.key] = run
 
 
 def add_silent(key: int, request: Request) -> None:
@@ -92,8 +95,6 @@ def stale(now: int) -> Run | None:
 
 def leaked(request: Request) -> Run | None:
     """A run of a question to give up, because too many are open."""
-    if len(request.runs) < RUNS:
-        return None
     with request.lock:
         return next((run for run in list(request.runs.values()) if run is not request.root), None)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import is_dataclass
+from functools import lru_cache
 from itertools import islice
-from typing import Final, NamedTuple, cast
+from typing import Final, Literal, NamedTuple, TypeAlias, cast
 
 from langchain_core.documents import Document
 from langchain_core.load.serializable import Serializable
@@ -14,7 +14,8 @@ from pydantic import BaseModel
 _DEPTH: Final = 3
 _BREADTH: Final = 64
 """Entries that are looked at per mapping, or per list of lists."""
-_SCALARS: Final = frozenset({str, bytes, int, float, bool, type(None)})
+
+_Shape: TypeAlias = Literal["text", "list", "mapping", "state", "opaque"]
 
 
 class Found(NamedTuple):
@@ -24,11 +25,24 @@ class Found(NamedTuple):
     passages: Sequence[object]
 
 
+@lru_cache(maxsize=512)
+def shape_of(kind: type) -> _Shape:
+    """What a value of this type can hold: messages, prompts and numbers hold no passages."""
+    if issubclass(kind, (str, bytes)):
+        return "text"
+    if issubclass(kind, (list, tuple)):
+        return "list"
+    if issubclass(kind, Mapping):
+        return "mapping"
+    if issubclass(kind, Serializable):
+        return "opaque"
+    return "state" if issubclass(kind, BaseModel) or hasattr(kind, "__dataclass_fields__") else "opaque"
+
+
 def lists_in(value: object) -> list[Found]:
     """The lists of Documents or of (Document, score) pairs in `value`, and its empty lists, outermost first."""
     found: list[Found] = []
-    if type(value) not in _SCALARS:
-        _collect(found, "", value, _DEPTH)
+    _collect(found, "", value, shape_of(type(value)), _DEPTH)
     return found
 
 
@@ -50,7 +64,7 @@ def texts_in(value: object) -> Iterable[str]:
 
 def mapping(value: object) -> Mapping[object, object] | None:
     """`value` when it is a mapping; streamed ones are subclasses of dict."""
-    return cast("Mapping[object, object]", value) if isinstance(value, (dict, Mapping)) else None
+    return cast("Mapping[object, object]", value) if shape_of(type(value)) == "mapping" else None
 
 
 def sequence(value: object) -> Sequence[object] | None:
@@ -64,25 +78,17 @@ def is_pair(item: object) -> bool:
     return pair is not None and len(pair) == 2 and isinstance(pair[0], Document)
 
 
-def _collect(found: list[Found], key: str, value: object, depth: int) -> None:
-    items = sequence(value)
-    if items is not None:
+def _collect(found: list[Found], key: str, value: object, shape: _Shape, depth: int) -> None:
+    if shape == "list":
+        items = cast("Sequence[object]", value)
         if not items or isinstance(items[0], Document) or is_pair(items[0]):
             found.append(Found(key, items))
         elif depth and isinstance(items[0], (list, tuple)):
             for item in islice(items, _BREADTH):
-                _collect(found, key, item, depth - 1)
-    elif depth:
-        for name, entry in islice(_entries(value).items(), _BREADTH):
-            if type(entry) not in _SCALARS:
-                _collect(found, f"{key}.{name}" if key else str(name), entry, depth - 1)
-
-
-def _entries(value: object) -> Mapping[object, object]:
-    """What a state holds, whether it is a mapping, a dataclass or a model; messages and prompts are none."""
-    entries = mapping(value)
-    if entries is not None:
-        return entries
-    if is_dataclass(value) or (isinstance(value, BaseModel) and not isinstance(value, Serializable)):
-        return cast("Mapping[object, object]", getattr(value, "__dict__", {}))
-    return {}
+                _collect(found, key, item, shape_of(type(item)), depth - 1)
+    elif depth and shape in ("mapping", "state"):
+        entries = value if shape == "mapping" else getattr(value, "__dict__", {})
+        for name, entry in islice(cast("Mapping[object, object]", entries).items(), _BREADTH):
+            inner = shape_of(type(entry))
+            if inner not in ("text", "opaque"):
+                _collect(found, f"{key}.{name}" if key else str(name), entry, inner, depth - 1)

@@ -1,6 +1,10 @@
-"""The only user of the tracing API: a run's span is started when its first child or it itself ends, parents first.
+"""The only user of the tracing API. The root's span starts with its run; what ends inside is written in bursts.
 
-Every function is called under the request's lock. Nothing is ever attached to the ambient context.
+A span is cheapest when many are written at once, so a finished run waits for its question's end, or for the first event
+a quarter of a second after the last burst: a request that takes long is seen while it runs. Parents are started first,
+with the times at which their runs really started. Nothing is ever attached to the ambient context.
+
+Every function but `tracer_of` is called under the question's lock.
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ from weakref import WeakKeyDictionary
 from opentelemetry.context import Context
 from opentelemetry.trace import (
     Link,
+    Span,
     SpanContext,
     SpanKind,
     Status,
@@ -24,8 +29,13 @@ from rag_probe import attributes as a
 from rag_probe.attributes import Value
 from rag_probe.version import VERSION
 from rag_probe_langchain.opening import opening, title
-from rag_probe_langchain.request import Request
+from rag_probe_langchain.request import Request, StageSpan
 from rag_probe_langchain.run import Run
+
+PATIENCE: Final = 250_000_000
+"""Nanoseconds for which a finished span may wait."""
+_MANY: Final = 64
+"""Finished spans that may wait."""
 
 _tracers: Final[WeakKeyDictionary[TracerProvider, dict[str, Tracer]]] = WeakKeyDictionary()
 
@@ -39,41 +49,24 @@ def tracer_of(provider: TracerProvider, scope: str) -> Tracer:
     return tracer
 
 
-def is_recording(run: Run) -> bool:
-    """Whether the question of `run` is recorded at all: its root's span is started to find out."""
-    request = run.request
-    if request.recording is None and request.root is not None:
-        _start(request.root, opening(request.root))
-    return request.recording is True
+def start_root(root: Run) -> None:
+    """Start the span of a question, which decides whether it is recorded at all."""
+    root.request.recording = _start(root).is_recording()
 
 
 def end_span(run: Run, ended: int, attributes: dict[str, Value], error: BaseException | None = None) -> None:
-    """End the span of a run once; it is started only now if nothing inside it had a span."""
+    """End a run, once; its span may be written later, a root's is written now with all that waits."""
     if run.ended:
         return
-    run.ended = True
+    run.ended, run.final, run.error = ended, attributes, error
     if run.partial:
         attributes[a.PARTIAL] = True
-    if run.span is None:
-        _start(run, {**opening(run), **attributes})
-    elif attributes:
-        run.span.set_attributes(attributes)
-    assert run.span is not None
-    if error is not None:
-        run.span.set_attribute(a.ERROR_TYPE, error_name(error))
-        run.span.set_status(Status(StatusCode.ERROR, run.request.options.policy.text(str(error))))
-    run.span.end(ended)
-
-
-def stage_span(
-    above: Run | None, request: Request, name: str, attributes: dict[str, Value], started: int, ended: int
-) -> None:
-    """A whole span of a stage inside the run `above`; attributes hold its error, if any."""
-    context = request.context if above is None else _context(above)
-    span = request.tracer.start_span(name, context, SpanKind.INTERNAL, attributes, start_time=started)
-    if a.ERROR_TYPE in attributes:
-        span.set_status(Status(StatusCode.ERROR))
-    span.end(ended)
+    request = run.request
+    request.pending.append(run)
+    if run.parent is None:
+        flush(request)
+    else:
+        flush_if_due(request, ended)
 
 
 def beside(run: Run, kind: str, attributes: dict[str, Value], ended: int, *, late: bool = False) -> None:
@@ -81,18 +74,41 @@ def beside(run: Run, kind: str, attributes: dict[str, Value], ended: int, *, lat
 
     `late`: the step went on from what a stage inside it had let through.
     """
-    started = run.inner_end if late else run.started
     name = "retrieval" if kind == "retrieval" else f"rag.{kind} {run.name}"
-    stage_span(run if run.spanned else run.above, run.request, name, attributes, started, ended)
+    above = run if run.spanned else run.above
+    run.request.pending.append(StageSpan(above, name, attributes, run.inner_end if late else run.started, ended))
+
+
+def flush_if_due(request: Request, now: int) -> None:
+    """Write what waits, when it has waited long enough."""
+    first = request.pending[0] if request.pending else None
+    if first is not None and (now - first.ended > PATIENCE or len(request.pending) >= _MANY):
+        flush(request)
+
+
+def flush(request: Request) -> None:
+    """Write every span that has ended."""
+    waiting, request.pending = request.pending, []
+    for each in waiting:
+        if isinstance(each, Run):
+            _write(each)
+        else:
+            _write_stage(each, request)
 
 
 def link_root(request: Request, paused: SpanContext) -> None:
     """Link the root of a question to the root of the run that it goes on with."""
-    if any(link.context == paused for link in request.links):
+    root = request.root
+    if root is None or any(link.context == paused for link in request.links):
         return
     request.links.append(Link(paused))
-    if request.root is not None and request.root.span is not None:
-        request.root.span.add_link(paused)
+    if root.span is not None:
+        root.span.add_link(paused)
+
+
+def span_of(run: Run) -> Span:
+    """The span of a run, started if it was not."""
+    return run.span or _start(run)
 
 
 def error_name(error: BaseException) -> str:
@@ -101,20 +117,40 @@ def error_name(error: BaseException) -> str:
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 
-def _start(run: Run, attributes: dict[str, Value]) -> None:
+def _write(run: Run) -> None:
+    span = run.span
+    if span is None:
+        span = _start(run)
+    elif run.final:
+        span.set_attributes(run.final)
+    if run.error is not None:
+        span.set_attribute(a.ERROR_TYPE, error_name(run.error))
+        span.set_status(Status(StatusCode.ERROR, run.request.options.policy.text(str(run.error))))
+    span.end(run.ended)
+
+
+def _write_stage(stage: StageSpan, request: Request) -> None:
+    context = request.context if stage.above is None else _context(stage.above)
+    span = request.tracer.start_span(stage.name, context, SpanKind.INTERNAL, stage.attributes, start_time=stage.started)
+    if a.ERROR_TYPE in stage.attributes:
+        span.set_status(Status(StatusCode.ERROR))
+    span.end(stage.ended)
+
+
+def _start(run: Run) -> Span:
+    """With all attributes at once when the run has ended already."""
     request = run.request
+    attributes = opening(run)
+    if run.final:
+        attributes.update(run.final)
     context = request.context if run.above is None else _context(run.above)
     kind = SpanKind.CLIENT if run.kind == "model" else SpanKind.INTERNAL
     links = request.links if run.parent is None else run.links
     run.span = request.tracer.start_span(title(run), context, kind, attributes, links, run.started)
-    if run.parent is None:
-        request.recording = run.span.is_recording()
+    return run.span
 
 
 def _context(run: Run) -> Context:
     if run.context is None:
-        if run.span is None:
-            _start(run, opening(run))
-        assert run.span is not None
-        run.context = set_span_in_context(run.span, run.request.context)
+        run.context = set_span_in_context(span_of(run), run.request.context)
     return run.context

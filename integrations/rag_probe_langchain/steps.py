@@ -13,32 +13,48 @@ from rag_probe_langchain.documents import Documents
 from rag_probe_langchain.flow import Change, changes
 from rag_probe_langchain.known import arrived, minimal, narrowed, passed
 from rag_probe_langchain.marked import marked, reranked
-from rag_probe_langchain.request import TextStep
+from rag_probe_langchain.request import Request, TextStep
 from rag_probe_langchain.retrieval import retrieval_attributes
 from rag_probe_langchain.run import Ids, Run
-from rag_probe_langchain.scan import Found, lists_in, texts_in
+from rag_probe_langchain.scan import Found, lists_in, shape_of, texts_in
 from rag_probe_langchain.spans import beside
+
+
+def is_plumbing(run: Run, outputs: object) -> bool:
+    """The quick way out: whether nothing about passages can be learned from a step that returned this."""
+    if run.spanned:
+        return False
+    shape = shape_of(type(outputs))
+    return run.inside_mark or shape == "opaque" or (shape == "text" and not run.request.documents.any)
 
 
 def step_ended(run: Run, outputs: object, ended: int) -> dict[str, Value]:
     """Record what the step turned out to be, beside it or under its node; returns what a marked step says of itself."""
+    run.empty = outputs is None or outputs == {}
     documents = run.request.documents
     after = lists_in(outputs)
-    run.empty = outputs is None or outputs == {}
-    out: dict[str, Value] = {}
-    if not after and not len(documents) and run.mark is None:
-        return out
-    before = _before(documents, lists_in(run.inputs))
     if run.mark is not None:
-        out = marked(run, run.mark, before, after, outputs)
-        if run.node is not None:
-            beside(run, run.mark, out, ended)
-            out = {}
-    elif not run.inside_mark:
+        return _marked(run, after, outputs, ended)
+    if run.inside_mark or not (after or documents.any):
+        return {}
+    before = _before(documents, run.inputs)
+    if after:
         _inferred(run, before, after, ended)
     if before and not run.generated:
         _texts(run, before, outputs, ended)
-    return out
+    return {}
+
+
+def _marked(run: Run, after: Sequence[Found], outputs: object, ended: int) -> dict[str, Value]:
+    assert run.mark is not None
+    before = _before(run.request.documents, run.inputs)
+    said = marked(run, run.mark, before, after, outputs)
+    if before and not run.generated:
+        _texts(run, before, outputs, ended)
+    if run.node is None:
+        return said
+    beside(run, run.mark, said, ended)
+    return {}
 
 
 def _inferred(run: Run, before: Mapping[str, Ids], after: Sequence[Found], ended: int) -> None:
@@ -49,6 +65,8 @@ def _inferred(run: Run, before: Mapping[str, Ids], after: Sequence[Found], ended
             _retrieved(run, passages, ended)
         elif passages or key in before or not key:
             sets[key] = documents.now(passages)
+    if not before and run.results is None:
+        return
     for change in changes(before, sets, run.results or ()):
         _changed(run, change, ended)
     direct = sets.get("")
@@ -71,9 +89,9 @@ def _changed(run: Run, change: Change, ended: int) -> None:
 
 def _rescored(run: Run, ids: Ids, ended: int) -> None:
     """Other scores in the same order are a reranking too."""
-    documents = run.request.documents
-    if not documents.rescored.isdisjoint(ids):
-        documents.rescored.clear()
+    rescored = run.request.documents.rescored
+    if rescored and not rescored.isdisjoint(ids):
+        rescored.clear()
         beside(run, "rerank", encode(reranked(run, ids), run.request.options.policy.max_items), ended)
 
 
@@ -90,12 +108,17 @@ def _retrieved(run: Run, passages: Sequence[object], ended: int) -> None:
 def _texts(run: Run, before: Mapping[str, Ids], outputs: object, ended: int) -> None:
     """A step that made text of passages may have built a context: the next prompt will tell."""
     request = run.request
-    known = {step.text for step in request.texts}
-    made = [text for text in texts_in(outputs) if len(text) >= SHORTEST and text not in known]
+    made = [text for text in texts_in(outputs) if len(text) >= SHORTEST and not _is_known(request, text)]
     if made:
         narrowed(request, minimal(list(before.values())))
-        request.texts.extend(TextStep(text, run, ended) for text in made)
+        request.add_texts([TextStep(text, run, ended) for text in made])
 
 
-def _before(documents: Documents, found: Sequence[Found]) -> dict[str, Ids]:
-    return {key: ids for key, passages in found if (ids := documents.before(passages))}
+def _is_known(request: Request, text: str) -> bool:
+    return any(step.text == text for step in request.texts)
+
+
+def _before(documents: Documents, inputs: object) -> dict[str, Ids]:
+    if not documents.any and shape_of(type(inputs)) in ("text", "opaque"):
+        return {}
+    return {key: ids for key, passages in lists_in(inputs) if (ids := documents.before(passages))}

@@ -9,8 +9,8 @@ from rag_probe_langchain.run import Run
 from rag_probe_langchain.steps import step_ended
 
 
-def tool_ended(run: Run, output: object, ended: int) -> dict[str, Value]:
+def tool_ended(run: Run, outputs: object, ended: int) -> dict[str, Value]:
     """Say the call; passages in the output, or in the artifact that came with it, are looked at as a step's are."""
-    artifact = getattr(output, "artifact", None)
-    step_ended(run, output if artifact is None else artifact, ended)
-    return encode(ToolCall(name=run.name, call_id=run.call_id))
+    artifact = getattr(outputs, "artifact", None)
+    step_ended(run, outputs if artifact is None else artifact, ended)
+    return encode(ToolCall(name=run.name, call_id=run.call.id if run.call is not None else None))

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from langgraph.callbacks import GraphCallbackHandler, GraphInterruptEvent, GraphResumeEvent
 
+from rag_probe.faults import log_once
 from rag_probe_langchain import RagProbeCallbackHandler
-from rag_probe_langchain.handler import guarded
 from rag_probe_langchain.resuming import pause_graph, resume_graph
 
 
@@ -16,12 +16,16 @@ class RagProbeGraphHandler(RagProbeCallbackHandler, GraphCallbackHandler):
 
     scope: ClassVar[str] = "rag_probe.langgraph"
 
-    @guarded
     def on_interrupt(self, event: GraphInterruptEvent) -> None:
         """The graph pauses."""
-        pause_graph(event.run_id, event.checkpoint_id)
+        try:
+            pause_graph(event.run_id, event.checkpoint_id)
+        except Exception as error:  # the graph goes on unharmed
+            log_once("on_interrupt", error)
 
-    @guarded
     def on_resume(self, event: GraphResumeEvent) -> None:
         """The graph goes on where it paused."""
-        resume_graph(event.run_id, event.checkpoint_id)
+        try:
+            resume_graph(event.run_id, event.checkpoint_id)
+        except Exception as error:  # as above
+            log_once("on_resume", error)
