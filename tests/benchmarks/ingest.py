@@ -31,7 +31,7 @@ ROUNDS: Final = 5
 BATCHES: Final = 60
 CLIENTS: Final = 4
 EXPORT: Final = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
-COLLECT: Final = "import typer; from rag_probe_collector.cli.collect import collect; typer.run(collect)"
+COMMAND: Final = "from rag_probe_collector.cli import main; main()"
 
 Payloads = Sequence[bytes]
 Send = Callable[[bytes], object]
@@ -136,7 +136,7 @@ def _collector(directory: Path) -> Generator[dict[str, str]]:
     listeners = ["--grpc=127.0.0.1:0", "--http=127.0.0.1:0"]
     with _one_core():  # which the child inherits
         arguments = [f"--db={directory / 'spool.db'}", f"--ready-file={ready}", *listeners]
-        process = subprocess.Popen([sys.executable, "-c", COLLECT, *arguments], stderr=subprocess.DEVNULL)
+        process = subprocess.Popen([sys.executable, "-c", COMMAND, "collect", *arguments], stderr=subprocess.DEVNULL)
     try:
         while not ready.exists():
             if process.poll() is not None:

@@ -27,7 +27,7 @@ from tests.otlp_batches import spans_in
 
 pytestmark = pytest.mark.slow
 
-COLLECT = "import typer; from rag_probe_collector.cli.collect import collect; typer.run(collect)"
+COMMAND = "from rag_probe_collector.cli import main; main()"
 PATIENCE = 60.0
 SPANS_PER_BATCH = 20
 BATCHES_BETWEEN_KILLS = 60
@@ -50,7 +50,9 @@ class CollectorProcess:
         self._ready.unlink(missing_ok=True)
         listeners = [f"--{name}={self.addresses[name]}" for name in ("grpc", "http")]
         arguments = [f"--db={self.db}", f"--ready-file={self._ready}", *listeners]
-        self._process = subprocess.Popen([sys.executable, "-c", COLLECT, *arguments], stderr=subprocess.DEVNULL)
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", COMMAND, "collect", *arguments], stderr=subprocess.DEVNULL
+        )
         deadline = time.monotonic() + PATIENCE
         while not self._ready.exists():
             assert self._process.poll() is None

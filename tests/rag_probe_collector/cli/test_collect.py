@@ -15,7 +15,7 @@ from rag_probe_collector.errors import InputError
 from rag_probe_collector.spool import SpoolReader, is_spool
 from tests.otlp_batches import payload, span, spans_in
 
-COMMAND = "import typer; from rag_probe_collector.cli.collect import collect; typer.run(collect)"
+COMMAND = "from rag_probe_collector.cli import main; main()"
 
 
 @pytest.mark.slow
@@ -24,7 +24,9 @@ def test_it_tells_where_it_listens_and_stops_with_everything_stored(tmp_path, nu
     db, ready = tmp_path / "spool.db", tmp_path / "ready.json"
     ready.write_text("left by an earlier run")
     arguments = [f"--db={db}", f"--ready-file={ready}", "--grpc=127.0.0.1:0", "--http=[::1]:0"]
-    process = subprocess.Popen([sys.executable, "-c", COMMAND, *arguments], stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", COMMAND, "collect", *arguments], stderr=subprocess.PIPE, text=True
+    )
     lines = [process.stderr.readline(), process.stderr.readline()]
     deadline = time.monotonic() + 30
     while not (ready.exists() and ready.read_text().startswith("{")):
