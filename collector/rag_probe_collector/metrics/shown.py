@@ -34,7 +34,7 @@ def shown_in(path: EvidencePath) -> Shown:
     """The stages of `path`."""
     ranking = _ranking(path)
     retrieved = None if ranking is None else frozenset(ranking)
-    filtered = None if path.filtered is None else frozenset(path.filtered.kept)
+    filtered = _filtered(path)
     denied = frozenset(each.id for each in path.permissions or () if each.decision == "deny")
     return Shown(
         ranking=ranking,
@@ -59,9 +59,15 @@ def _ranking(path: EvidencePath) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(chunks.ids))
 
 
+def _filtered(path: EvidencePath) -> frozenset[str] | None:
+    if path.filtered is None or not {"filtered", "filtered.kept"}.isdisjoint(path.not_captured):
+        return None
+    return frozenset(path.filtered.kept)
+
+
 def _permitted(path: EvidencePath, before: frozenset[str] | None, denied: frozenset[str]) -> frozenset[str] | None:
     """What entered the check less what it denied; a passage that it did not judge passed."""
-    if path.permissions is None:
+    if path.permissions is None or "permissions" in path.not_captured:
         return None
     entered = before if before is not None else frozenset(each.id for each in path.permissions)
     return entered - denied

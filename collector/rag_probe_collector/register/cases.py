@@ -19,7 +19,7 @@ _SHAPE: Final = Shape(Case, "case")
 
 def load_cases(path: Path, corpus: Corpus | None = None) -> Register:
     """The register, selectors resolved over `corpus`; an empty one is an error, as is every contradiction."""
-    listing = read_listing(path, "cases")
+    listing = read_listing(path, "cases", "rag-probe.cases/1")
     cases = tuple(_case(item, corpus) for item in listing.items)
     if not cases:
         raise InputError(f"{listing.name}: expected at least one case, got none; an empty suite proves nothing")

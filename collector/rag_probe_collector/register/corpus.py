@@ -58,7 +58,7 @@ _SHAPE: Final = Shape(Entry, "chunk")
 
 def load_corpus(path: Path) -> Corpus:
     """The manifest; raises `InputError`."""
-    listing = read_listing(path, "chunks")
+    listing = read_listing(path, "chunks", "rag-probe.corpus/1")
     entries = [_SHAPE.read(item) for item in listing.items]
     if not entries:
         raise InputError(f"{listing.name}: expected at least one chunk, got none")

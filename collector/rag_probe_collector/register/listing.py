@@ -46,8 +46,23 @@ class Listing:
         return value
 
 
-def read_listing(path: Path, key: str) -> Listing:
-    """Every entry of `path`; in the mapping form the list under `key`. Raises `InputError`."""
+def read_listing(path: Path, key: str, schema: str) -> Listing:
+    """Every entry of `path`; in the mapping form the list under `key`, which says `schema` or none at all.
+
+    Raises `InputError`, also for a file of a later version, which may mean something else.
+    """
+    listing = _read(path, key)
+    check_schema(listing.version("schema"), schema, listing.name)
+    return listing
+
+
+def check_schema(found: str | None, expected: str, name: str) -> None:
+    """Raises `InputError` when a file says that it is of another kind or a later version."""
+    if found not in (None, expected):
+        raise InputError(f"{name}: schema: expected {expected}, got {describe(found)}; is it another kind of file?")
+
+
+def _read(path: Path, key: str) -> Listing:
     name = visible(str(path))
     data = read_bytes(path)
     if path.suffix.lower() in _YAML:

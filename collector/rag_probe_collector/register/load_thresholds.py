@@ -11,7 +11,7 @@ from typing import Final
 import orjson
 
 from rag_probe_collector.errors import InputError
-from rag_probe_collector.register.listing import Item, read_bytes
+from rag_probe_collector.register.listing import Item, check_schema, read_bytes
 from rag_probe_collector.register.thresholds import Thresholds
 from rag_probe_collector.register.validate import Shape
 from rag_probe_collector.register.visible import visible
@@ -29,6 +29,7 @@ def load_thresholds(path: Path) -> tuple[Thresholds, str]:
             f"{name}: expected the field {meant!r}, got {written[:80]!r}; an ignored limit protects nothing"
         )
     thresholds = _SHAPE.read(item)
+    check_schema(thresholds.schema, "rag-probe.thresholds/1", name)
     problem = next(_faults(thresholds), None)
     if problem is not None:
         raise InputError(f"{name}: {problem}")

@@ -16,7 +16,7 @@ _SHAPE: Final = Shape(Review, "review of case", "case_id")
 
 def load_reviews(path: Path) -> tuple[Review, ...]:
     """Every review of the file; none is fine. Raises `InputError`."""
-    listing = read_listing(path, "reviews")
+    listing = read_listing(path, "reviews", "rag-probe.reviews/1")
     seen: dict[tuple[str | None, ...], str] = {}
     reviews: list[Review] = []
     for item in listing.items:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 from rich import box
@@ -25,8 +26,8 @@ from rag_probe_collector.reports.words import (
     tested,
 )
 
-_WIDE: Final = 110
-"""Columns of a terminal that has room for everything."""
+_COLUMNS: Final = {"recall": 0, "latency": 92, "claims": 120, "tokens": 120, "cost": 120}
+"""Figures in their order, and how wide a terminal must be to show each."""
 
 _STYLE: Final = {"pass": "green", "fail": "red", "pending": "yellow", "incomplete": "magenta"}
 
@@ -34,12 +35,12 @@ _STYLE: Final = {"pass": "green", "fail": "red", "pending": "yellow", "incomplet
 def print_report(report: ReportJson, console: Console | None = None) -> None:
     """Write it to stdout, or to `console`; a narrow terminal gets fewer columns."""
     console = console or Console(highlight=False)
-    console.print(Group(*_parts(report, wide=console.width >= _WIDE)))
+    console.print(Group(*_parts(report, console.width)))
 
 
-def _parts(report: ReportJson, *, wide: bool) -> Iterator[RenderableType]:
+def _parts(report: ReportJson, width: int) -> Iterator[RenderableType]:
     yield Text("  ".join(f"{label} {visible(value)}" for label, value in tested(report)), style="dim")
-    yield _cases(report, wide=wide)
+    yield _cases(report, width)
     yield _segments(report)
     if report["latency_ms"]:
         yield _latency(report)
@@ -47,38 +48,42 @@ def _parts(report: ReportJson, *, wide: bool) -> Iterator[RenderableType]:
         yield Text(f"missing  {visible(each['id'])}: no result answers it", style="magenta")
     for warning in report["about"]["warnings"]:
         yield Text(f"warning  {visible(warning)}", style="yellow")
+    if report["about"]["left_out"]:
+        yield Text(f"left out  {report['about']['left_out']} paths without a case id", style="dim")
     yield Text(f"scope leaks {share(report['violations']['scope_leak'])}  passed {share(report['shares']['passed'])}")
     yield Text(visible(headline(report)), style="bold green" if report["gate"] == "PASS" else "bold red")
     yield Text(report["note"], style="dim")
 
 
-def _cases(report: ReportJson, *, wide: bool) -> Table:
-    table = _table("case")
+def _cases(report: ReportJson, width: int) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
+    table.add_column("case", overflow="fold", max_width=36)
     table.add_column("verdict", no_wrap=True)
-    table.add_column("broke first", ratio=1)
-    for heading in ("recall", "claims", "latency", *(("tokens",) if wide else ()), "cost"):
+    table.add_column("broke first", overflow="fold", min_width=26)
+    headings = [heading for heading, least in _COLUMNS.items() if width >= least]
+    for heading in headings:
         table.add_column(heading, justify="right", no_wrap=True)
     for row in report["cases"]:
-        table.add_row(*_case(row, wide=wide))
+        table.add_row(*islice(_case(row), 3 + len(headings)))
     return table
 
 
-def _case(row: GatedCase, *, wide: bool) -> Iterator[Text]:
+def _case(row: GatedCase) -> Iterator[Text]:
     style, tokens = _STYLE[row["verdict"]], row["tokens"]
     yield Text(visible(name(row)))
     yield Text(row["verdict"], style=style)
     yield _broke(row, style)
     yield Text(f"{figure(row['gated_recall'])} › {figure(row['prompt_evidence_recall'])}")
-    yield Text(figure(row["supported_fraction"]))
     yield Text(milliseconds(row["latency_ms"]))
-    if wide:
-        yield Text(f"{count(tokens['input'])} › {count(tokens['output'])}")
+    yield Text(figure(row["supported_fraction"]))
+    yield Text(f"{count(tokens['input'])} › {count(tokens['output'])}")
     yield Text(dollars(row["cost_usd"]))
 
 
 def _broke(row: GatedCase, style: str) -> Text:
     """Where first, and under it what else is to be said."""
-    beside = [*row["violations"], *(f"{gap} not captured" for gap in row["not_captured"])]
+    names = [each for each in row["violations"] if each != row["mechanism"]]
+    beside = [*names, *(f"{gap} not captured" for gap in row["not_captured"])]
     lines = Text(visible(broke(row)), style=style if row["verdict"] != "pass" else "")
     if beside:
         lines.append(("\n" if lines else "") + visible(", ".join(beside)), style="dim")

@@ -63,18 +63,25 @@ def _not_returned(passage: Passage, facts: Facts) -> Loss:
 
 def _between(passage: Passage, facts: Facts) -> Loss | None:
     """A passage that was returned and is not known to be in the prompt."""
-    shown, path = facts.shown, facts.path
+    shown = facts.shown
     if not _absent(passage, shown.denied, facts):
         return Loss(2, "permission", "denied")
     if not _absent(passage, shown.dropped, facts):
         return Loss(2, "filter", "filtered")
-    if path.reranked is not None and _absent(passage, frozenset(each.id for each in path.reranked), facts):
+    if _reranked_away(passage, facts):
         return Loss(1, "rerank", "ranked_below_k")
     if shown.filtered is not None and _absent(passage, shown.filtered, facts):
         return Loss(2, "filter", "filtered")
     if shown.context is None:
         return None
     return Loss(3, "context", "dropped_by_budget" if _budget_told(passage, facts) else "dropped")
+
+
+def _reranked_away(passage: Passage, facts: Facts) -> bool:
+    path = facts.path
+    if path.reranked is None or "reranked" in path.not_captured:
+        return False
+    return _absent(passage, frozenset(each.id for each in path.reranked), facts)
 
 
 def _budget_told(passage: Passage, facts: Facts) -> bool:

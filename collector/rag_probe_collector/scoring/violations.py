@@ -43,7 +43,7 @@ def prompt_outside_retrieval(facts: Facts) -> Iterator[Finding]:
             "prompt_outside_retrieval",
             "context",
             _in_order(facts.path.context and facts.path.context.ids, outside),
-            inferred=inferred(facts.path, "context", "retrieved"),
+            inferred=inferred(facts.path, "context", "retrieved", "retrievals"),
         )
 
 

@@ -99,7 +99,7 @@ class Results:
 
 def open_results(location: str, options: SourceOptions) -> Results:  # noqa: ARG001 - the protocol's signature
     """Read and check the whole file, so that no part of a bad one is scored; raises `InputError`."""
-    listing = read_listing(Path(location), "results")
+    listing = read_listing(Path(location), "results", "rag-probe.results/1")
     if not listing.items:
         raise InputError(f"{listing.name}: expected at least one result, got none")
     key = os.environ.get(KEY_VARIABLE, "")

@@ -149,6 +149,39 @@ def test_unusable_arguments_are_exit_2_and_one_line(tmp_path, capsys, option, me
     refused(capsys, [*write(tmp_path, *[[each] for each in good()]), option], message)
 
 
+@pytest.mark.parametrize("option", ["cases", "corpus", "reviews", "thresholds", "results"])
+@pytest.mark.parametrize("text", ['[{"id": NaN}]', '{"id": "\\ud800"}', "- [}", "- {a: *b}"])
+def test_any_malformed_file_is_exit_2_and_one_line(tmp_path, capsys, option, text):
+    """Contracts 6, checklist 51: never a traceback, never a partial pass."""
+    arguments = write(tmp_path, *[[each] for each in good()])
+    (tmp_path / "bad").write_text(text)
+    if option == "results":
+        arguments[1] = f"results:{tmp_path / 'bad'}"
+    refused(capsys, [*arguments, *([] if option == "results" else [f"--{option}={tmp_path / 'bad'}"])], "bad")
+
+
+def test_the_report_warns_of_what_makes_it_doubtful(tmp_path, capsys):
+    """Checklist 4, 50, 66: versions that differ, reviews of unknown cases, fields that look misspelt."""
+    case, result = good(dataset_version="d2", corpus_version="c1")
+    arguments = write(tmp_path, [], [result])
+    register = {"dataset_version": "d1", "corpus_version": "c1", "cases": [{**case, "expected_outcom": "answered"}]}
+    (tmp_path / "cases.json").write_text(json.dumps(register))
+    arguments[2] = f"--cases={tmp_path / 'cases.json'}"
+    corpus = tmp_path / "corpus.json"
+    corpus.write_text(json.dumps({"corpus_version": "c2", "chunks": [{"id": "a"}, {"id": "c"}]}))
+    reviews = tmp_path / "reviews.json"
+    reviews.write_text(
+        json.dumps([{"case_id": "gone", "path_id": "x", "total_claims": 1, "supported_claims": 1, "reviewer": "m"}])
+    )
+    code, found = report(capsys, *arguments, f"--corpus={corpus}", f"--reviews={reviews}")
+    assert code == 0
+    text = "\n".join(found["about"]["warnings"])
+    assert "'expected_outcom' is ignored; is 'expected_outcome' meant?" in text
+    assert "the register is about corpus c1, the manifest is c2" in text
+    assert "the register is about dataset d1, some answers are about d2" in text
+    assert "reviews of cases that are not in the register: gone" in text
+
+
 def refused(capsys, arguments, message):
     with pytest.raises(SystemExit) as exit_:
         main(arguments)

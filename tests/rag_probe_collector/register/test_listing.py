@@ -18,7 +18,7 @@ from tests.rag_probe_collector.register.files import CASE, cases, refusal, write
         ("cases", lambda items: "\r\n".join(map(json.dumps, items))),
         ("cases.json", json.dumps),
         ("cases.json", lambda items: json.dumps(items, indent=2)),
-        ("cases.json", lambda items: json.dumps({"schema": "x", "cases": items})),
+        ("cases.json", lambda items: json.dumps({"schema": "rag-probe.cases/1", "cases": items})),
         ("cases.json", lambda items: json.dumps({"cases": items}, indent=1)),
         ("cases.yaml", yaml.safe_dump),
         ("cases", yaml.safe_dump),
@@ -66,6 +66,12 @@ BROKEN = {
     "an unknown alias": (b"- *nobody", "expected YAML"),
     "an impossible date": (b"- {id: 2024-99-99}", "expected plain YAML"),
     "two documents": (b"- {id: a}\n---\n- {id: b}\n", "expected YAML"),
+    "another kind of file": (
+        b'{"schema": "rag-probe.reviews/1", "cases": []}',
+        "schema: expected rag-probe.cases/1, got the text 'rag-probe.reviews/1'",
+    ),
+    "a later version": (b"schema: rag-probe.cases/2\ncases: []", "schema: expected rag-probe.cases/1"),
+    "a version that is a number": (b"schema: 1\ncases: []", "schema: expected text, got the number 1"),
     "binary": (b"- {id: !!binary aGk=}", "expected what JSON can say"),
 }
 
