@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 from rag_probe_collector.gate.report_json import MissingJson, SegmentJson
-from rag_probe_collector.scoring.case_json import CaseJson
+from rag_probe_collector.scoring.case_schema import CaseJson
 
 Figure: TypeAlias = Callable[[CaseJson], float | None]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import date
@@ -25,12 +24,13 @@ from rag_probe_collector.gate.summary import (
     metric_means,
     other_shares,
     slices,
+    total_cost,
     violation_shares,
 )
 from rag_probe_collector.gate.verdicts import judge
 from rag_probe_collector.gate.waivers import Waivers
 from rag_probe_collector.register import Thresholds
-from rag_probe_collector.scoring.case_json import CaseJson
+from rag_probe_collector.scoring.case_schema import CaseJson
 
 PASSED: Final = 0
 FAILED: Final = 1
@@ -55,7 +55,6 @@ def conclude(
     counts = {**dict.fromkeys(("pass", "fail", "pending", "incomplete"), 0), **Counter(row["verdict"] for row in cases)}
     counts["missing"] = len(missing)
     code = _exit_code(counts, limits)
-    costs = [row["cost_usd"] for row in rows]
     return {
         "schema": SCHEMA,
         "gate": "PASS" if code == PASSED else "FAIL",
@@ -70,10 +69,8 @@ def conclude(
         "metrics": means,
         "slices": slices(cases),
         "latency_ms": latencies(rows),
-        "cost_usd": math.fsum(cost for cost in costs if cost is not None)
-        if any(cost is not None for cost in costs)
-        else None,
-        "cost_unknown": costs.count(None),
+        "cost_usd": total_cost(rows),
+        "cost_unknown": sum(row["cost_usd"] is None for row in rows),
         "thresholds": _thresholds(thresholds, digest, waivers),
         "about": about,
         "cases": cases,

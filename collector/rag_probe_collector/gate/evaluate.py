@@ -33,7 +33,8 @@ from rag_probe_collector.register import (
     visible,
 )
 from rag_probe_collector.scoring import Reviews, score
-from rag_probe_collector.scoring.case_json import CaseJson, case_json
+from rag_probe_collector.scoring.case_json import case_json
+from rag_probe_collector.scoring.case_schema import CaseJson
 from rag_probe_collector.scoring.experiment import Run, check_run, choose_run
 
 _FIRST_WARNINGS: Final = 20

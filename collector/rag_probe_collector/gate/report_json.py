@@ -6,7 +6,7 @@ from typing import Final, Literal, TypeAlias
 
 from typing_extensions import TypedDict
 
-from rag_probe_collector.scoring.case_json import CaseJson
+from rag_probe_collector.scoring.case_schema import CaseJson
 
 SCHEMA: Final = "rag-probe.report/1"
 NOTE: Final = (

@@ -11,7 +11,7 @@ from rag_probe_collector.gate.report_json import GatedCase, LatencyJson, MetricJ
 from rag_probe_collector.metrics import find
 from rag_probe_collector.metrics.wilson import wilson
 from rag_probe_collector.register import VIOLATIONS
-from rag_probe_collector.scoring.case_json import CaseJson
+from rag_probe_collector.scoring.case_schema import CaseJson
 
 
 def share(count: int, n: int) -> ShareJson:
@@ -96,6 +96,12 @@ def broken_stages(rows: Iterable[CaseJson]) -> dict[str, int]:
     """How many rows broke first where, the most frequent first."""
     counts = Counter(row["broken_stage"] for row in rows if row["broken_stage"] != "none")
     return dict(counts.most_common())
+
+
+def total_cost(rows: Iterable[CaseJson]) -> float | None:
+    """Of the rows whose cost is known; None when it is known of none."""
+    known = [row["cost_usd"] for row in rows if row["cost_usd"] is not None]
+    return math.fsum(known) if known else None
 
 
 def latencies(rows: Iterable[CaseJson]) -> dict[str, LatencyJson]:

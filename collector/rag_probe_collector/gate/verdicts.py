@@ -9,7 +9,7 @@ from rag_probe_collector.gate.report_json import Verdict
 from rag_probe_collector.gate.waivers import Waivers
 from rag_probe_collector.register import VIOLATIONS
 from rag_probe_collector.scoring.beside import FAILING
-from rag_probe_collector.scoring.case_json import CaseJson
+from rag_probe_collector.scoring.case_schema import CaseJson
 
 
 class Word(NamedTuple):

@@ -4,152 +4,78 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from typing_extensions import TypedDict
-
 from rag_probe.path import EvidencePath
 from rag_probe.path_json import instant
 from rag_probe.stages import Content
 from rag_probe_collector.metrics.coverage import Coverage
 from rag_probe_collector.register import Review
+from rag_probe_collector.scoring.case_schema import (
+    CaseJson,
+    ContentJson,
+    ExplainedJson,
+    FindingJson,
+    RequirementJson,
+    ReviewJson,
+    RunJson,
+    StrictJson,
+    TokensJson,
+    ValueJson,
+)
+from rag_probe_collector.scoring.finding import Finding
 from rag_probe_collector.scoring.loss import Loss
 from rag_probe_collector.scoring.scored import ScoredCase
 
 
-class ValueJson(TypedDict):
-    """A metric's figure for one case."""
-
-    value: float | None
-    numerator: float | None
-    denominator: float | None
-    n: int
-    reason: str | None
-
-
-class FindingJson(TypedDict):
-    """One thing that is wrong, where, on which ids."""
-
-    finding: str
-    stage: str | None
-    ids: list[str]
-    reason: str | None
-    inferred: bool
-
-
-class RequirementJson(TypedDict):
-    """A needed fact: where it was covered, and where it was lost first."""
-
-    id: str
-    covered: dict[str, bool | None]
-    loss_stage: str | None
-    mechanism: str | None
-
-
-class ReviewJson(TypedDict):
-    """The review that counts, without its prose."""
-
-    reviewer: str
-    supported_claims: int
-    total_claims: int
-    reviewed_at: str | None
-
-
-class TokensJson(TypedDict):
-    """As billed, over all generations; null when the usage of one is unknown."""
-
-    input: int | None
-    output: int | None
-    context: int | None
-
-
-class ContentJson(TypedDict):
-    """Only with content: what the texts were."""
-
-    question: str
-    answer: str | None
-    notes: list[str]
-    rationale: str | None
-
-
-class CaseJson(TypedDict):
-    """Checklist 39's names first, then where it broke, then everything that explains it."""
-
-    id: str
-    segment: str
-    repetition: int | None
-    answerable: bool
-    evidence_recall: float | None
-    prompt_evidence_recall: float | None
-    supported_fraction: float | None
-    abstention_correct: bool | None
-    violations: list[str]
-    broken_stage: str
-    mechanism: str | None
-    findings: list[FindingJson]
-    requirements: list[RequirementJson]
-    duplicates: dict[str, int]
-    gated_recall: float | None
-    gated_by: str
-    metrics: dict[str, ValueJson]
-    not_captured: list[str]
-    inferred: list[str]
-    outcome: str | None
-    evidence: dict[str, list[str] | None]
-    path_id: str
-    trace_id: str
-    started_at: str | None
-    latency_ms: float | None
-    stage_latency_ms: dict[str, float]
-    cost_usd: float | None
-    tokens: TokensJson
-    models: list[str]
-    configuration: str | None
-    dataset_version: str | None
-    corpus_version: str | None
-    evidence_version: str | None
-    answer_digest: str | None
-    review: ReviewJson | None
-    tenant: str | None
-    split: str | None
-    impact: str
-    slices: dict[str, str]
-    warnings: list[str]
-    content: ContentJson | None
-
-
 def case_json(scored: ScoredCase, *, with_content: bool = False) -> CaseJson:
     """The row; with `with_content` also the question, the answer and the reviewer's prose."""
-    case, path, metrics = scored.case, scored.path, scored.metrics
+    content = _content(scored) if with_content else None
+    return {**_strict(scored), **_explained(scored, content), **_run(scored)}
+
+
+def _strict(scored: ScoredCase) -> StrictJson:
+    case, metrics = scored.case, scored.metrics
     return {
         "id": case.id,
         "segment": case.segment,
-        "repetition": path.tags.repetition,
+        "repetition": scored.path.tags.repetition,
         "answerable": case.answerable,
         "evidence_recall": metrics["evidence_recall"].value,
         "prompt_evidence_recall": metrics["prompt_evidence_recall"].value,
         "supported_fraction": metrics["claim_support"].value,
         "abstention_correct": scored.abstention_correct,
         "violations": list(scored.violations),
+        "gated_recall": scored.gated_recall.value,
+        "gated_by": scored.gated_by,
+    }
+
+
+def _explained(scored: ScoredCase, content: ContentJson | None) -> ExplainedJson:
+    case, path, answer = scored.case, scored.path, _answer(scored.path)
+    return {
         "broken_stage": scored.broken_stage,
         "mechanism": scored.mechanism,
-        "findings": [
-            {
-                "finding": each.name,
-                "stage": each.stage,
-                "ids": list(each.ids),
-                "reason": each.reason,
-                "inferred": each.inferred,
-            }
-            for each in scored.findings
-        ],
+        "findings": [_finding(each) for each in scored.findings],
         "requirements": [_requirement(coverage, loss) for coverage, loss in scored.requirements],
         "duplicates": dict(scored.duplicates),
-        "gated_recall": scored.gated_recall.value,
-        "gated_by": "requirement_recall@retrieved" if case.requirements else "evidence_recall",
-        "metrics": {name: _value(*value) for name, value in metrics.items()},
+        "metrics": {name: _value(*value) for name, value in scored.metrics.items()},
         "not_captured": list(scored.not_captured),
         "inferred": list(path.inferred),
         "outcome": None if path.answer is None else path.answer.outcome,
         "evidence": _evidence(scored),
+        "evidence_version": scored.evidence_version,
+        "answer_digest": None if answer is None else answer.digest,
+        "review": None if scored.review is None else _review(scored.review),
+        "tenant": case.tenant,
+        "split": case.split,
+        "impact": case.impact,
+        "slices": {name: _word(value) for name, value in case.slices.items()},
+        "content": content,
+    }
+
+
+def _run(scored: ScoredCase) -> RunJson:
+    path = scored.path
+    return {
         "path_id": path.path_id,
         "trace_id": path.trace_id,
         "started_at": None if path.started_at is None else instant(path.started_at),
@@ -161,15 +87,17 @@ def case_json(scored: ScoredCase, *, with_content: bool = False) -> CaseJson:
         "configuration": path.tags.configuration,
         "dataset_version": path.tags.dataset_version,
         "corpus_version": path.tags.corpus_version,
-        "evidence_version": scored.evidence_version,
-        "answer_digest": None if (content := _answer(path)) is None else content.digest,
-        "review": None if scored.review is None else _review(scored.review),
-        "tenant": case.tenant,
-        "split": case.split,
-        "impact": case.impact,
-        "slices": {name: _word(value) for name, value in case.slices.items()},
         "warnings": list(path.warnings),
-        "content": _content(scored) if with_content else None,
+    }
+
+
+def _finding(finding: Finding) -> FindingJson:
+    return {
+        "finding": finding.name,
+        "stage": finding.stage,
+        "ids": list(finding.ids),
+        "reason": finding.reason,
+        "inferred": finding.inferred,
     }
 
 

@@ -42,6 +42,11 @@ class ScoredCase:
         return tuple(name for name in VIOLATIONS if name in found)
 
     @property
+    def gated_by(self) -> str:
+        """The recall that the gate asks for: of requirements where the case has some, else of gold passages."""
+        return "requirement_recall@retrieved" if self.case.requirements else "evidence_recall"
+
+    @property
     def gated_recall(self) -> Value:
-        """Requirement recall for a case with requirements, else evidence recall."""
-        return self.metrics["requirement_recall@retrieved" if self.case.requirements else "evidence_recall"]
+        """Its figure."""
+        return self.metrics[self.gated_by]
