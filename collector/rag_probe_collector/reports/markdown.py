@@ -21,6 +21,7 @@ from rag_probe_collector.reports.words import (
     name,
     share,
     tested,
+    wrong,
 )
 
 _ADDRESS: Final = ":/?#@!$&'()*+,;=%[]-._~"
@@ -56,7 +57,7 @@ def _lines(report: ReportJson) -> Iterator[str]:
 
 def _cases(report: ReportJson) -> Iterator[str]:
     yield "## Cases: where each broke first\n"
-    heads = ("case", "verdict", "broke first", "violations", "recall", "in prompt", "claims", "ms", "tokens", "cost")
+    heads = ("case", "verdict", "broke first", "what is wrong", "recall", "in prompt", "claims", "ms", "tokens", "cost")
     yield from _table(heads, (_case(row, report["about"]["trace_url"]) for row in report["cases"]))
 
 
@@ -70,7 +71,7 @@ def _case(row: GatedCase, template: str | None) -> Sequence[str]:
         shown,
         row["verdict"],
         code(broke(row)) or NONE,
-        ", ".join(row["violations"]) or NONE,
+        ", ".join(wrong(row)) or NONE,
         figure(row["gated_recall"]),
         figure(row["prompt_evidence_recall"]),
         figure(row["supported_fraction"]),

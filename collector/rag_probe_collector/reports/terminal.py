@@ -24,6 +24,7 @@ from rag_probe_collector.reports.words import (
     name,
     share,
     tested,
+    wrong,
 )
 
 _COLUMNS: Final = {"recall": 0, "latency": 92, "claims": 120, "tokens": 120, "cost": 120}
@@ -82,7 +83,7 @@ def _case(row: GatedCase) -> Iterator[Text]:
 
 def _broke(row: GatedCase, style: str) -> Text:
     """Where first, and under it what else is to be said."""
-    names = [each for each in row["violations"] if each != row["mechanism"]]
+    names = [each for each in wrong(row) if each != row["mechanism"]]
     beside = [*names, *(f"{gap} not captured" for gap in row["not_captured"])]
     lines = Text(visible(broke(row)), style=style if row["verdict"] != "pass" else "")
     if beside:

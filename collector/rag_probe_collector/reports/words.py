@@ -45,6 +45,12 @@ def broke(case: GatedCase) -> str:
     return " · ".join(each for each in (case["broken_stage"], case["mechanism"]) if each)
 
 
+def wrong(case: GatedCase) -> list[str]:
+    """The violations, and whatever else failed the case."""
+    others = [each for each in case["why"] if case["verdict"] == "fail" and each not in case["violations"]]
+    return [*case["violations"], *others]
+
+
 def name(case: GatedCase) -> str:
     """The case's id, with its repetition when there is one."""
     return case["id"] if case["repetition"] is None else f"{case['id']} #{case['repetition']}"
