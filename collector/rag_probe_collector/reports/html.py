@@ -15,7 +15,14 @@ from rag_probe_collector.reports.strip import strip
 
 def html(report: ReportJson) -> bytes:
     """The page in UTF-8; everything that came from outside is escaped."""
-    helpers = {"broke": words.broke, "links": words.links, "name": words.name, "strip": strip, "tested": words.tested}
+    helpers = {
+        "broke": words.broke,
+        "in_prompt": words.in_prompt,
+        "links": words.links,
+        "name": words.name,
+        "strip": strip,
+        "tested": words.tested,
+    }
     return _template().render(report=report, **helpers).encode("utf-8", "replace")
 
 

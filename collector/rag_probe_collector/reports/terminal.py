@@ -20,6 +20,7 @@ from rag_probe_collector.reports.words import (
     dollars,
     figure,
     headline,
+    in_prompt,
     milliseconds,
     name,
     share,
@@ -74,7 +75,7 @@ def _case(row: GatedCase) -> Iterator[Text]:
     yield Text(visible(name(row)))
     yield Text(row["verdict"], style=style)
     yield _broke(row, style)
-    yield Text(f"{figure(row['gated_recall'])} › {figure(row['prompt_evidence_recall'])}")
+    yield Text(f"{figure(row['gated_recall'])} › {figure(in_prompt(row))}")
     yield Text(milliseconds(row["latency_ms"]))
     yield Text(figure(row["supported_fraction"]))
     yield Text(f"{count(tokens['input'])} › {count(tokens['output'])}")

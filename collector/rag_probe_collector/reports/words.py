@@ -45,6 +45,13 @@ def broke(case: GatedCase) -> str:
     return " · ".join(each for each in (case["broken_stage"], case["mechanism"]) if each)
 
 
+def in_prompt(case: GatedCase) -> float | None:
+    """What of the gated recall was left in the prompt: of facts with their spans, where the case has requirements."""
+    if case["gated_by"] == "evidence_recall":
+        return case["prompt_evidence_recall"]
+    return case["metrics"]["requirement_recall@context"]["value"]
+
+
 def wrong(case: GatedCase) -> list[str]:
     """The violations, and whatever else failed the case."""
     others = [each for each in case["why"] if case["verdict"] == "fail" and each not in case["violations"]]
