@@ -51,10 +51,10 @@ def context_of(record: Record, origin: Origin) -> ContextAssembly | None:
     """What stood in the prompt of the answering call; else what the last context step before it says."""
     if origin.generation is None:
         return None
-    ran = record.generations[origin.generation]
+    ran = record.of(Generation)[origin.generation]
     if ran.stage.context is not None:
         return ran.stage.context
-    before = [step.stage for step in record.contexts if step.span.start <= ran.span.start]
+    before = [step.stage for step in record.of(ContextAssembly) if step.span.start <= ran.span.start]
     return before[-1] if before else None
 
 

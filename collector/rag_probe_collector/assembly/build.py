@@ -3,34 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from math import fsum
-from typing import Final, TypeVar
+from typing import NamedTuple, TypeVar
 
 from rag_probe.path import EvidencePath, Step
-from rag_probe.stages import Answer, Budget, CaseTags, Chunks, Citations, ContextAssembly, Generation, Node, ToolCall
+from rag_probe.stages import (
+    Answer,
+    Budget,
+    Chunks,
+    Citations,
+    ContextAssembly,
+    Filtering,
+    Generation,
+    Node,
+    PermissionCheck,
+    Rerank,
+    Retrieval,
+    Root,
+    ToolCall,
+)
 from rag_probe_collector.assembly.answering import Origin, answer_from, context_of, origin_of
 from rag_probe_collector.assembly.decisions import filtered, permitted, reranked
 from rag_probe_collector.assembly.gaps import gaps
 from rag_probe_collector.assembly.noted import noted
 from rag_probe_collector.assembly.parts import Part
 from rag_probe_collector.assembly.questions import Question
-from rag_probe_collector.assembly.record import Ran, Record, record
+from rag_probe_collector.assembly.record import Ran, Record
 from rag_probe_collector.assembly.retrieved import outermost, returned
+from rag_probe_collector.assembly.roots import first, merged_root
 from rag_probe_collector.assembly.tasks import nodes
 from rag_probe_collector.assembly.timing import covered_ms, stage_latencies
 from rag_probe_collector.pricing import cost_usd
 
 T = TypeVar("T")
 
-_TAGS: Final = tuple(tag.name for tag in fields(CaseTags))
 
-
-@dataclass(frozen=True, slots=True)
-class _Known:
+class _Known(NamedTuple):
     """What has to be found out before a path can be written down."""
 
     parts: tuple[Part, ...]
+    root: Root
     record: Record
     tasks: tuple[Step[Node], ...]
     whole: bool
@@ -47,20 +60,19 @@ class _Known:
 def evidence_path(question: Question) -> EvidencePath:
     """The path of one question. Nothing in its spans makes this raise."""
     known = _know(question)
-    parts, first = known.parts, known.parts[0]
+    parts, root = known.parts, known.root
     answer, guesses = _answer(known)
     path = _stages(known, answer)
-    seen = [(part, one) for part in parts for one in part.seen]
-    marks = noted(parts, seen, _answering(known))
+    marks = noted(parts, _answering(known))
     return replace(
         path,
         trace_ids=tuple(dict.fromkeys([part.trace_id for part in parts])),
-        thread_id=_first(part.root.thread_id for part in parts),
-        service=_first(part.top.resource.service for part in parts),
-        source=first.dialect.source(graph=bool(known.tasks)),
-        started_at=first.top.start or None,
-        tags=_tags(parts),
-        identity=_first(part.root.identity for part in parts),
+        thread_id=root.thread_id,
+        service=first([part.top.resource.service for part in parts]),
+        source=parts[0].dialect.source(graph=bool(known.tasks)),
+        started_at=parts[0].top.start or None,
+        tags=root.tags,
+        identity=root.identity,
         error=known.error,
         inferred=tuple(dict.fromkeys((*marks.inferred, *guesses))),
         not_captured=gaps(path, known.record, marks.not_captured),
@@ -71,35 +83,38 @@ def evidence_path(question: Question) -> EvidencePath:
 
 def _know(question: Question) -> _Known:
     parts = question.parts
-    found = record([one for part in parts for one in part.seen])
-    tasks = nodes(found.nodes)
-    told = _first(part.root.answer for part in reversed(parts)) or _first(ran.stage for ran in reversed(found.answers))
+    root = merged_root(parts)
+    found = Record([one for part in parts for one in part.seen])
+    tasks = nodes(found.of(Node))
+    told = root.answer or first(ran.stage for ran in reversed(found.of(Answer)))
+    lost = [part for part in parts if part.rootless or part.incomplete]
     return _Known(
         parts=parts,
+        root=root,
         record=found,
         tasks=tasks,
-        whole=not any(part.rootless or part.incomplete for part in parts) and not _paused(tasks),
+        whole=not lost and not _paused(tasks),
         told=told,
-        origin=origin_of(told, found.generations),
+        origin=origin_of(told, found.of(Generation)),
         error=None if parts[-1].rootless else parts[-1].top.error,
     )
 
 
 def _stages(known: _Known, answer: Answer | None) -> EvidencePath:
-    found, first = known.record, known.parts[0]
-    retrievals = outermost(found.retrievals)
-    generations = tuple([_generation(ran) for ran in found.generations])
+    found, top = known.record, known.parts[0].top
+    retrievals = outermost(found.of(Retrieval))
+    generations = tuple([_generation(ran) for ran in found.of(Generation)])
     silent = not generations and known.none_of("generations")
     context = ContextAssembly() if silent else context_of(found, known.origin)
     return EvidencePath(
-        path_id=f"{first.trace_id}:{first.top.span_id}",
-        trace_id=first.trace_id,
-        question=_first(part.root.question for part in known.parts),
+        path_id=f"{top.trace_id}:{top.span_id}",
+        trace_id=top.trace_id,
+        question=known.root.question,
         retrievals=_seen(known, "retrievals", retrievals),
         retrieved=returned(retrievals) if retrievals else Chunks() if known.none_of("retrievals") else None,
-        reranked=reranked(found.reranks),
-        filtered=filtered(found.filters),
-        permissions=permitted(found.permissions),
+        reranked=reranked(found.of(Rerank)),
+        filtered=filtered(found.of(Filtering)),
+        permissions=permitted(found.of(PermissionCheck)),
         context=context,
         budget=_budget(context, found),
         answer=answer,
@@ -128,7 +143,7 @@ def _answer(known: _Known) -> tuple[Answer | None, tuple[str, ...]]:
     generation = _answering(known)
     if generation is not None and not _paused(known.tasks):
         return answer_from(generation), (*guesses, "answer.outcome", "answer.text")
-    if not known.record.generations and known.none_of("generations"):
+    if not known.record.of(Generation) and known.none_of("generations"):
         return Answer(outcome="abstained"), ("answer.outcome",)
     return None, guesses
 
@@ -136,12 +151,12 @@ def _answer(known: _Known) -> tuple[Answer | None, tuple[str, ...]]:
 def _guessed(known: _Known) -> tuple[str, ...]:
     if not known.origin.guessed:
         return ()
-    contexts = {ran.stage.context.ids for ran in known.record.generations if ran.stage.context is not None}
+    contexts = {ran.stage.context.ids for ran in known.record.of(Generation) if ran.stage.context is not None}
     return ("answer.generation", "context") if len(contexts) > 1 else ("answer.generation",)
 
 
 def _answering(known: _Known) -> Generation | None:
-    return None if known.origin.generation is None else known.record.generations[known.origin.generation].stage
+    return None if known.origin.generation is None else known.record.of(Generation)[known.origin.generation].stage
 
 
 def _citations(answer: Answer | None) -> Citations | None:
@@ -164,13 +179,13 @@ def _total(generations: Sequence[Step[Generation]]) -> float | None:
 
 
 def _tools(found: Record) -> tuple[Step[ToolCall], ...]:
-    return tuple([Step(ran.stage, ran.span.latency_ms, ran.span.error) for ran in found.tools])
+    return tuple([Step(ran.stage, ran.span.latency_ms, ran.span.error) for ran in found.of(ToolCall)])
 
 
 def _budget(context: ContextAssembly | None, found: Record) -> Budget | None:
     if context is not None and context.budget is not None:
         return context.budget
-    return _first(ran.stage.budget for ran in reversed(found.contexts))
+    return first(ran.stage.budget for ran in reversed(found.of(ContextAssembly)))
 
 
 def _latency(parts: Sequence[Part]) -> float | None:
@@ -178,12 +193,6 @@ def _latency(parts: Sequence[Part]) -> float | None:
     if len(parts) == 1 and not parts[0].rootless:
         return parts[0].top.latency_ms
     return covered_ms([one.span for part in parts for one in (part.seen if part.rootless else part.seen[:1])])
-
-
-def _tags(parts: Sequence[Part]) -> CaseTags:
-    if len(parts) == 1:
-        return parts[0].root.tags
-    return CaseTags(**{name: _first(getattr(part.root.tags, name) for part in parts) for name in _TAGS})
 
 
 def _paused(tasks: Sequence[Step[Node]]) -> list[str]:
@@ -195,7 +204,3 @@ def _warnings(known: _Known) -> Iterable[str]:
         yield from part.warnings
     for name in _paused(known.tasks):
         yield f"paused at {name!r}: what resumed it is not in this source"
-
-
-def _first(values: Iterable[T | None]) -> T | None:
-    return next((value for value in values if value is not None), None)

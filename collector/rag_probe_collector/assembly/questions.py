@@ -19,6 +19,8 @@ class Question:
 
 def questions_of(parts: Sequence[Part]) -> list[Question]:
     """Join parts that belong together; questions come oldest first."""
+    if len(parts) == 1:
+        return [Question((parts[0],))]
     union = Union(len(parts))
     _join_cases(parts, union)
     _join_links(parts, union)

@@ -23,6 +23,8 @@ INTEREST: Final = Interest(
 
 def dialect_of(span: Span) -> Dialect | None:
     """The first dialect that claims the span."""
-    if not span.attributes:
-        return None
-    return next((dialect for dialect in DIALECTS if dialect.claims(span)), None)
+    if span.attributes:
+        for dialect in DIALECTS:
+            if dialect.claims(span):
+                return dialect
+    return None

@@ -34,7 +34,7 @@ class SpanLink(NamedTuple):
 class Span(NamedTuple):
     """Ids in lower-case hex, instants in nanoseconds since the epoch; 0 is an instant that nobody recorded.
 
-    `attributes` holds what some dialect can read: of a span that no dialect claims, nothing.
+    Of a span that no dialect claims only ids, name, scope and times are known: it stands between others.
     """
 
     trace_id: str

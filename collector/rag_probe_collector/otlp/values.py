@@ -70,23 +70,22 @@ def _short_items(raw: bytes) -> Items | None:
         return None
     items: list[Primitive] = []
     while place < end - 1:
-        start = place + 2
-        stop = start + raw[place + 1]
-        item = _short_item(raw, start, stop) if raw[place] == _STRING and stop <= end else None
-        if item is None:
+        size, start = raw[place + 1], place + 2
+        place = start + size
+        if raw[start - 2] != _STRING or place > end or not 2 <= size < _VARINT_ENDS:
             return None
-        items.append(item)
-        place = stop
+        if raw[start] == _STRING and raw[start + 1] == size - 2:
+            items.append(raw[start + 2 : place].decode("utf-8", "replace"))
+            continue
+        number = _short_number(raw, start, size)
+        if number is None:
+            return None
+        items.append(number)
     return cast(Items, tuple(items)) if place == end else None
 
 
-def _short_item(raw: bytes, start: int, stop: int) -> Primitive | None:
-    size = stop - start
-    if not 2 <= size < _VARINT_ENDS:
-        return None
+def _short_number(raw: bytes, start: int, size: int) -> bool | int | float | None:
     kind, second = raw[start], raw[start + 1]
-    if kind == _STRING and second == size - 2:
-        return raw[start + 2 : stop].decode("utf-8", "replace")
     if kind == _DOUBLE and size == 9:
         return cast(float, _unpack_double(raw, start + 1)[0])
     if size == 2 and second < _VARINT_ENDS:
