@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
 import json
 import random
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.request import Request, urlopen
 
 import pytest
-from google.protobuf.json_format import MessageToDict
-from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
+from opentelemetry.exporter.otlp.common.http import Compression as JsonCompression
+from opentelemetry.exporter.otlp.json.http.trace_exporter import OTLPSpanExporter as JsonExporter
 from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter as GrpcExporter
 from opentelemetry.exporter.otlp.proto.http import Compression
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter as HttpExporter
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
@@ -46,27 +41,10 @@ def with_content() -> Spans:
     return [*record("security", policy), *record("returns", policy)]
 
 
-@dataclass(frozen=True)
-class JsonExporter:
-    """OTLP/HTTP with JSON and gzip: the exporters' own message in the protobuf library's JSON, ids in hexadecimal."""
-
-    endpoint: str
-
-    def export(self, spans: Spans) -> SpanExportResult:
-        request = ExportTraceServiceRequest.FromString(encode_spans(spans).SerializeToString())
-        headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
-        body = gzip.compress(json.dumps(_hexadecimal(MessageToDict(request))).encode())
-        with urlopen(Request(self.endpoint, body, headers), timeout=20) as answer:
-            return SpanExportResult.SUCCESS if answer.status == 200 else SpanExportResult.FAILURE
-
-    def shutdown(self) -> None:
-        """Nothing is held open."""
-
-
-EXPORTERS: dict[str, Callable[[Collector], SpanExporter | JsonExporter]] = {
+EXPORTERS: dict[str, Callable[[Collector], SpanExporter]] = {
     "grpc": lambda to: GrpcExporter(endpoint=str(to.grpc_address), insecure=True),
     "http/protobuf": lambda to: HttpExporter(endpoint=_url(to), compression=Compression.NoCompression),
-    "http/json gzip": lambda to: JsonExporter(_url(to)),
+    "http/json gzip": lambda to: JsonExporter(endpoint=_url(to), compression=JsonCompression.GZIP),
 }
 
 
@@ -150,15 +128,6 @@ def _paths(spool: Path) -> list[Any]:
 
 def _url(collector: Collector) -> str:
     return f"http://{collector.http_address}/v1/traces"
-
-
-def _hexadecimal(body: dict[str, Any]) -> dict[str, Any]:
-    for resource in body["resourceSpans"]:
-        for scope in resource["scopeSpans"]:
-            for span in scope["spans"]:
-                for name in {"traceId", "spanId", "parentSpanId"} & span.keys():
-                    span[name] = base64.b64decode(span[name]).hex()
-    return body
 
 
 _OF_THE_RUN = {"path_id", "trace_id", "trace_ids", "started_at", "case_run", "task_id", "checkpoint_ns", "latency_ms"}
