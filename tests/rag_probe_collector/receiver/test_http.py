@@ -47,20 +47,21 @@ def test_partial_success_in_json_has_its_count_as_a_string(running):
     assert orjson.loads(answer.body)["partialSuccess"]["rejectedSpans"] == "1"
 
 
-@pytest.mark.parametrize(
-    ("body", "content_type", "headers", "said"),
-    [
-        (b"\xff\xff", PROTOBUF, {}, "ExportTraceServiceRequest"),
-        (payload(span(1))[:-3], PROTOBUF, {}, "ExportTraceServiceRequest"),
-        (b"{", JSON, {}, "JSON"),
-        (b"", JSON, {}, "JSON"),
-        (b'{"resourceSpans":[{"scopeSpans":3}]}', JSON, {}, "resourceSpans[0].scopeSpans: expected an array"),
-        (b"[" * 100_000, JSON, {}, "JSON"),
-        (b"no gzip", PROTOBUF, {"Content_Encoding": "gzip"}, "gzip"),
-        (gzip.compress(payload(span(1)))[:-1], PROTOBUF, {"Content_Encoding": "gzip"}, "end of the compressed stream"),
-        (gzip.compress(b"\xff"), JSON, {"Content_Encoding": "gzip"}, "JSON"),
-    ],
-)
+GZIP = {"Content_Encoding": "gzip"}
+MALFORMED = {
+    "no protobuf": (b"\xff\xff", PROTOBUF, {}, "ExportTraceServiceRequest"),
+    "protobuf cut short": (payload(span(1))[:-3], PROTOBUF, {}, "ExportTraceServiceRequest"),
+    "no json": (b"{", JSON, {}, "JSON"),
+    "empty json": (b"", JSON, {}, "JSON"),
+    "wrong type": (b'{"resourceSpans":[{"scopeSpans":3}]}', JSON, {}, "resourceSpans[0].scopeSpans: expected an array"),
+    "too deep": (b"[" * 100_000, JSON, {}, "JSON"),
+    "no gzip": (b"no gzip", PROTOBUF, GZIP, "gzip"),
+    "gzip cut short": (gzip.compress(payload(span(1)))[:-1], PROTOBUF, GZIP, "end of the compressed stream"),
+    "gzipped nonsense": (gzip.compress(b"\xff"), JSON, GZIP, "JSON"),
+}
+
+
+@pytest.mark.parametrize(("body", "content_type", "headers", "said"), MALFORMED.values(), ids=MALFORMED)
 def test_a_malformed_body_is_400_and_the_spool_is_untouched(running, body, content_type, headers, said):
     assert running.post(payload(span(1))).status == 200
     answer = running.post(body, content_type, **headers)

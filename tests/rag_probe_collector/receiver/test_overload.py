@@ -1,6 +1,5 @@
 """A full queue refuses in a way that makes real exporters wait and send again; memory stays bounded."""
 
-import logging
 import sqlite3
 import threading
 import time
@@ -17,6 +16,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExportResult
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from rag_probe_collector.receiver.admission import ByteBudget
+from rag_probe_collector.receiver.refusal import RefusalError
 from tests.otlp_batches import payload, span
 from tests.rag_probe_collector.receiver.test_exporters import exporter_to
 
@@ -74,6 +74,21 @@ def test_overload_over_grpc_is_unavailable_with_retry_info_where_exporters_look(
         assert Status.FromString(trailers["grpc-status-details-bin"]).code == 14
 
 
+def when_refused(budget: ByteBudget) -> threading.Event:
+    """Watch the budget, since exporters log each warning once and then keep quiet for a while."""
+    take, refused = budget.take, threading.Event()
+
+    def watched(count: int, own: int) -> None:
+        try:
+            take(count, own)
+        except RefusalError:
+            refused.set()
+            raise
+
+    budget.take = watched
+    return refused
+
+
 @pytest.mark.parametrize("kind", ["grpc", "http"])
 def test_a_real_exporter_waits_and_succeeds(start, kind):
     memory = InMemorySpanExporter()
@@ -81,23 +96,14 @@ def test_a_real_exporter_waits_and_succeeds(start, kind):
     provider.add_span_processor(SimpleSpanProcessor(memory))
     provider.get_tracer("tests").start_span("late").end()
     provider.shutdown()
-    refused = threading.Event()
-
-    class Watch(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            if "retrying in 1.00s" in record.getMessage():
-                refused.set()
-
-    watch = Watch()
-    logging.getLogger("opentelemetry").addHandler(watch)
     with ThreadPoolExecutor(1) as sender:
         with full(start) as running:
             exporter = exporter_to(running, kind)
+            refused = when_refused(running.collector.intake.budget)
             result = sender.submit(exporter.export, memory.get_finished_spans())
             assert refused.wait(10)
         assert result.result(10) is SpanExportResult.SUCCESS
     exporter.shutdown()
-    logging.getLogger("opentelemetry").removeHandler(watch)
     assert {each.name for each in running.spans()} == {"span 1", "late"}
 
 
