@@ -23,7 +23,7 @@ class Child:
         self.log = log
         with log.open("wb") as errors:
             self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and our own arguments
-                [sys.executable, *arguments],
+                [sys.executable, "-u", *arguments],  # unbuffered: its last line is the last thing it said
                 stdin=subprocess.DEVNULL,
                 stdout=errors,
                 stderr=errors,
