@@ -17,10 +17,11 @@ from rag_probe_langchain.marks import mark_of, text_of
 from rag_probe_langchain.nodes import node_of
 from rag_probe_langchain.options import Options
 from rag_probe_langchain.origin import new_request
+from rag_probe_langchain.request import Request
 from rag_probe_langchain.resuming import resume
 from rag_probe_langchain.run import Call, Kind, Prompt, Run
 from rag_probe_langchain.scan import lists_in, mapping, snapshot
-from rag_probe_langchain.spans import start_root
+from rag_probe_langchain.spans import begin_root
 
 _LONGEST: Final = 120
 """Characters of a name that goes into a span's name."""
@@ -61,7 +62,11 @@ def begin(
     if parent is None:
         _root(run)
     else:
-        _child(run, parent)
+        if len(request.runs) >= runs.RUNS:
+            _make_room(request)
+        runs.OPEN[key] = request.runs[key] = run
+        if run.node is not None:
+            _node(run)
     return run if request.recording else None
 
 
@@ -102,21 +107,15 @@ def _root(run: Run) -> None:
         give_up(given_up)
     run.agent = run.metadata.get("ls_integration") == "langchain_create_agent"
     runs.add_root(run)
-    start_root(run)
+    begin_root(run)
     if run.kind == "chain":
         _look(run)
 
 
-def _child(run: Run, parent: Run) -> None:
-    if parent.retriever is not None or parent.kind == "retriever":
-        run.retriever = parent.retriever or parent
-    if len(run.request.runs) >= runs.RUNS:
-        leaked = runs.leaked(run.request)
-        if leaked is not None:
-            give_up(leaked)
-    runs.add(run)
-    if run.node is not None:
-        _node(run)
+def _make_room(request: Request) -> None:
+    leaked = runs.leaked(request)
+    if leaked is not None:
+        give_up(leaked)
 
 
 def _step(run: Run, tags: Sequence[str] | None) -> None:
@@ -125,14 +124,18 @@ def _step(run: Run, tags: Sequence[str] | None) -> None:
     if parent is None:
         run.raw_mark = mark_of(tags, metadata)
         return
-    if parent.inside_mark or parent.mark not in (None, "context"):
+    if parent.raw_mark is not None and (parent.inside_mark or parent.mark not in (None, "context")):
         run.inside_mark = True
-    if tags or metadata:
-        run.raw_mark = mark_of(tags, metadata)
-        if run.raw_mark is not None and run.raw_mark != parent.raw_mark:
-            run.mark = run.raw_mark
+    raw_mark = mark_of(tags, metadata)
+    if raw_mark is not None:
+        run.raw_mark = raw_mark
+        if raw_mark != parent.raw_mark:
+            run.mark = raw_mark
+            run.spanned = True
+    if metadata:
         run.node = node_of(tags, metadata)
-        run.spanned = run.mark is not None or run.node is not None
+        if run.node is not None:
+            run.spanned = True
 
 
 def _node(run: Run) -> None:

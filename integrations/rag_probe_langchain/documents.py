@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from operator import is_
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple
 
 from langchain_core.documents import Document
 
@@ -13,11 +13,12 @@ from rag_probe.policy import CapturePolicy
 from rag_probe.stages import Chunks
 from rag_probe_langchain.identity import identify, number
 from rag_probe_langchain.run import Ids
-from rag_probe_langchain.scan import is_pair, sequence
+from rag_probe_langchain.scan import is_document, is_pair, sequence
 
 _LISTS: Final = 256
 _DOCUMENTS: Final = 10_000
 """Bounds of what one question may keep alive."""
+_DOCUMENT: Final = {Document}
 _WEAK: Final = frozenset({"content", "position"})
 """Rules that say nothing but what the text is: a passage cut from another one is that one."""
 
@@ -156,17 +157,13 @@ class Documents:
 
 def bare(passages: Sequence[object]) -> Sequence[Document]:
     """The Documents of a list of Documents or of (Document, score) pairs; what else is in it is left out."""
-    if set(map(type, passages)) <= {Document} or all(map(_is_document, passages)):
-        return cast("Sequence[Document]", passages)
+    if set(map(type, passages)) <= _DOCUMENT or all(map(is_document, passages)):
+        return passages  # pyright: ignore[reportReturnType] - just checked
     firsts = [pair[0] if is_pair(item) and (pair := sequence(item)) else item for item in passages]
-    return [item for item in firsts if isinstance(item, Document)]
+    return [item for item in firsts if is_document(item)]
 
 
 def _paired(passages: Sequence[object]) -> tuple[float | None, ...]:
-    pairs = [sequence(item) for item in passages if isinstance(item, Document) or is_pair(item)]
+    pairs = [sequence(item) for item in passages if is_document(item) or is_pair(item)]
     scores = tuple(None if pair is None else number(pair[1]) for pair in pairs)
     return scores if any(score is not None for score in scores) else ()
-
-
-def _is_document(item: object) -> bool:
-    return isinstance(item, Document)

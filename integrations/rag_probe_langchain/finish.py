@@ -37,8 +37,13 @@ def finish_step(run_id: UUID, outputs: object, inputs: object) -> None:
         return
     if inputs is not None:
         run.inputs = inputs
-    if not is_plumbing(run, outputs):
+    if run.spanned:
         _end(run, key, step_ended, outputs)
+    elif not is_plumbing(run, outputs):
+        request = run.request
+        request.touched = now = time.time_ns()
+        with request.lock:
+            step_ended(run, outputs, now)
 
 
 def finish(run_id: UUID, ending: Ending, outputs: object) -> None:

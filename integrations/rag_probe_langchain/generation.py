@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from langchain_core.messages import BaseMessage
@@ -15,10 +16,10 @@ from rag_probe_langchain.builder import record_builders
 from rag_probe_langchain.context import assemble
 from rag_probe_langchain.marks import ROLE, text_of
 from rag_probe_langchain.messages import input_messages, output_messages
-from rag_probe_langchain.prompt_text import prompt_text
+from rag_probe_langchain.prompt_text import LONGEST_TEXT, prompt_text
 from rag_probe_langchain.providers import provider_of
 from rag_probe_langchain.request import Made
-from rag_probe_langchain.response import cache_hit_of, finish_reasons_of, response_model_of
+from rag_probe_langchain.response import cache_hit_of, finish_reasons_of, response_model_of, response_of
 from rag_probe_langchain.run import Prompt, Run
 from rag_probe_langchain.usage import usage_of
 
@@ -28,8 +29,9 @@ def generation_ended(run: Run, outputs: object, _ended: int) -> dict[str, Value]
     request = run.request
     response = outputs if isinstance(outputs, LLMResult) else None
     prompt = run.inputs if isinstance(run.inputs, Prompt) else Prompt((), None)
-    text = prompt_text(prompt.messages)
-    seen = assemble(text, prompt.last, request) if request.documents.any else None
+    text = _text(prompt.messages)
+    retrieved = request.documents.any or prompt.last is not None
+    seen = assemble(text, prompt.last, request) if retrieved else None
     if seen is not None:
         record_builders(request, text, seen)
     message, output = _first(response)
@@ -40,7 +42,7 @@ def generation_ended(run: Run, outputs: object, _ended: int) -> dict[str, Value]
     written = None if output is None else _written(run, message, output)
     stage = _generation(run, response, _asked(run, prompt, text), written, context)
     attributes = encode(stage, request.options.policy.max_items)
-    if context is None and request.documents.any:
+    if context is None and retrieved:
         attributes[a.NOT_CAPTURED] = ("context",)
     return attributes
 
@@ -48,13 +50,14 @@ def generation_ended(run: Run, outputs: object, _ended: int) -> dict[str, Value]
 def _generation(
     run: Run, response: LLMResult | None, asked: Content, written: Content | None, context: ContextAssembly | None
 ) -> Generation:
-    usage = usage_of(response)
+    parts = response_of(response)
+    usage = usage_of(parts)
     return Generation(
         operation=run.call.operation if run.call is not None else "chat",
         role=text_of(run.metadata, ROLE),
         model=run.call.model if run.call is not None else None,
-        response_model=response_model_of(response),
-        provider=provider_of(run.metadata, response),
+        response_model=response_model_of(parts),
+        provider=provider_of(run.metadata, parts),
         input_tokens=usage.input_tokens,
         output_tokens=usage.output_tokens,
         cached_tokens=usage.cached_tokens,
@@ -66,6 +69,16 @@ def _generation(
         output=written,
         context=context,
     )
+
+
+def _text(messages: Sequence[BaseMessage] | str) -> str:
+    """What `prompt_text` says, without its look into blocks where there are none."""
+    if isinstance(messages, str):
+        return prompt_text(messages)
+    contents = [message.content for message in messages]
+    if set(map(type, contents)) <= {str}:
+        return "\n\n".join(contents)[:LONGEST_TEXT]  # pyright: ignore - just checked
+    return prompt_text(messages)
 
 
 def _asked(run: Run, prompt: Prompt, text: str) -> Content:

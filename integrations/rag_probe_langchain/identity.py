@@ -17,6 +17,9 @@ from rag_probe.stages import Chunks
 _SHORTEST: Final = 32
 """Characters below which a text could be guessed from its unkeyed hash."""
 _OFFSETS: Final = ("start_index", "chunk_index", "offset", "seq_num")
+_STR: Final = {str}
+_INT: Final = {int}
+_FLOAT: Final = {float}
 
 Metadata: TypeAlias = Mapping[str, object]
 
@@ -28,7 +31,7 @@ def identify(documents: Sequence[Document], policy: CapturePolicy, seen: int) ->
     there is a key); `position` (the text is too short for an unkeyed hash: its number among the passages of the
     question, of which `seen` came before).
     """
-    metadata = [cast("Metadata", document.metadata) for document in documents]
+    metadata: list[Metadata] = [document.metadata for document in documents]
     keys: set[str] = set()
     keys.update(*metadata)
     ids, rules = _ids(documents, keys, policy, seen)
@@ -59,7 +62,7 @@ def _ids(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     plain = [document.id for document in documents]
     if _are_ids(plain) and all(plain):
-        return tuple(cast("list[str]", plain)), ()
+        return tuple(plain), ()  # pyright: ignore[reportReturnType] - just checked
     wanted = [key for key in policy.id_keys if key in keys]
     pairs = [_identity(document, wanted, policy, seen + place) for place, document in enumerate(documents, 1)]
     rules = tuple([rule for _, rule in pairs])
@@ -69,7 +72,7 @@ def _ids(
 def _identity(document: Document, wanted: Sequence[str], policy: CapturePolicy, ordinal: int) -> tuple[str, str]:
     if own := identifier(document.id):
         return own, "id"
-    metadata = cast("Metadata", document.metadata)
+    metadata: Metadata = document.metadata
     for key in wanted:
         if name := identifier(metadata.get(key)):
             return name, "metadata"
@@ -91,17 +94,23 @@ def _hashed(text: str, policy: CapturePolicy, ordinal: int) -> tuple[str, str]:
 
 def _scores(metadata: Sequence[Metadata], wanted: Sequence[str], keys: set[str]) -> tuple[float | None, ...]:
     column = _first(metadata, wanted, keys)
-    if column and set(map(type, column)) == {float} and isfinite(sum(cast("list[float]", column))):
-        return tuple(cast("list[float]", column))
-    scores = tuple([number(value) for value in column])
-    return scores if any(score is not None for score in scores) else ()
+    if not column:
+        return ()
+    if set(map(type, column)) == _FLOAT:
+        scores: tuple[float, ...] = tuple(column)  # pyright: ignore[reportAssignmentType] - just checked
+        if isfinite(sum(scores)):
+            return scores
+    numbers = tuple([number(value) for value in column])
+    return numbers if any(value is not None for value in numbers) else ()
 
 
 def _words(metadata: Sequence[Metadata], wanted: Sequence[str], keys: set[str]) -> tuple[str | None, ...]:
     column = _first(metadata, wanted, keys)
+    if not column:
+        return ()
     if _are_ids(column):
-        return tuple(cast("list[str]", column))
-    if column and set(map(type, column)) == {int}:
+        return tuple(column)  # pyright: ignore[reportReturnType] - just checked
+    if set(map(type, column)) == _INT:
         return tuple(map(str, column))
     words = tuple([identifier(value) for value in column])
     return words if any(words) else ()
@@ -109,9 +118,9 @@ def _words(metadata: Sequence[Metadata], wanted: Sequence[str], keys: set[str]) 
 
 def _are_ids(column: Sequence[object]) -> bool:
     """Whether all are texts that an id may be as they stand: at C speed, which is what most columns need."""
-    if set(map(type, column)) != {str}:
+    if set(map(type, column)) != _STR:
         return False
-    texts = cast("Sequence[str]", column)
+    texts: Sequence[str] = column  # pyright: ignore[reportAssignmentType] - just checked
     return max(map(len, texts)) <= MAX_ID and "".join(texts).isascii()
 
 

@@ -14,7 +14,9 @@ _LARGEST: Final = 2**63 - 1
 
 def mapping_of(value: object) -> Mapping[object, object]:
     """`value` when it is a mapping, the fields of a pydantic model, else nothing."""
-    if isinstance(value, Mapping):
+    if value is None:
+        return {}
+    if type(value) is dict or isinstance(value, Mapping):
         return cast("Mapping[object, object]", value)
     return {**value.__dict__} if isinstance(value, BaseModel) else {}
 

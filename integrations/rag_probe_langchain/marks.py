@@ -26,12 +26,13 @@ def mark_of(tags: Sequence[str] | None, metadata: Mapping[str, object]) -> Mark 
 
     LangChain hands both down to what runs inside a step: the same mark inside a marked run is no mark of its own.
     """
-    named = metadata.get(KEY)
+    named = metadata.get(KEY) if metadata else None
     if isinstance(named, str):
         return _MARKS.get(named)
-    for tag in tags or ():
-        if tag.startswith(_TAG):
-            return _MARKS.get(tag.removeprefix(_TAG))
+    if tags:
+        for tag in tags:
+            if tag.startswith(_TAG):
+                return _MARKS.get(tag.removeprefix(_TAG))
     return None
 
 

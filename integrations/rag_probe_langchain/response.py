@@ -29,7 +29,9 @@ class Response(NamedTuple):
 
 
 def response_of(result: object) -> Response:
-    """The first generation of an `LLMResult`, or a message; empty parts for anything else."""
+    """The first generation of an `LLMResult`, or a message; empty parts for anything else. Of itself, itself."""
+    if isinstance(result, Response):
+        return result
     return next(_responses(result), Response(None, {}, {}, {}))
 
 

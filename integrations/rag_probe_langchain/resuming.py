@@ -31,6 +31,7 @@ def pause_graph(run_id: UUID | None, checkpoint_id: str) -> None:
         return
     with run.request.lock:
         run.request.paused = True
+        flush(run.request)
         if run.request.recording:
             _remember(run.request, checkpoint_id, span_of(run).get_span_context())
 

@@ -64,7 +64,7 @@ class Run:
     """Nanoseconds since the epoch; 0 while it is open."""
     error: BaseException | None = None
     final: dict[str, Value] | None = None
-    """What its span says at its end."""
+    """What its span has still to say at its end."""
     partial: bool = False
     """Whether it was ended from outside, by its root's end."""
     inner_end: int = 0
@@ -102,3 +102,5 @@ class Run:
         """Whether it gets a span whatever it returns."""
         self.above: Run | None = None if parent is None else parent if parent.spanned else parent.above
         """The nearest run around it that has a span."""
+        if parent is not None and (parent.retriever is not None or parent.kind == "retriever"):
+            self.retriever = parent.retriever or parent

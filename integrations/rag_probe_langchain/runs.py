@@ -44,15 +44,9 @@ def is_late(key: int, parent: int) -> bool:
     return True
 
 
-def add(run: Run) -> None:
-    """Make `run` known."""
-    OPEN[run.key] = run.request.runs[run.key] = run
-
-
 def add_root(run: Run) -> None:
     """Make the root of a question known."""
-    add(run)
-    _roots[run.key] = run
+    OPEN[run.key] = run.request.runs[run.key] = _roots[run.key] = run
 
 
 def add_silent(key: int, request: Request) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
-from typing import Final, Literal, NamedTuple, TypeAlias, cast
+from typing import Final, Literal, NamedTuple, TypeAlias, TypeGuard, cast
 
 from langchain_core.documents import Document
 from langchain_core.load.serializable import Serializable
@@ -15,7 +15,7 @@ _DEPTH: Final = 3
 _BREADTH: Final = 64
 """Entries that are looked at per mapping, or per list of lists."""
 
-_Shape: TypeAlias = Literal["text", "list", "mapping", "state", "opaque"]
+_Shape: TypeAlias = Literal["text", "list", "mapping", "state", "document", "opaque"]
 
 
 class Found(NamedTuple):
@@ -26,8 +26,11 @@ class Found(NamedTuple):
 
 
 @lru_cache(maxsize=512)
-def shape_of(kind: type) -> _Shape:
-    """What a value of this type can hold: messages, prompts and numbers hold no passages."""
+def shape_of(kind: type[object]) -> _Shape:
+    """What a value of this type is: messages, prompts and numbers hold no passages.
+
+    Remembered, because `isinstance` of pydantic's and abstract classes is not cheap.
+    """
     if issubclass(kind, (str, bytes)):
         return "text"
     if issubclass(kind, (list, tuple)):
@@ -35,23 +38,25 @@ def shape_of(kind: type) -> _Shape:
     if issubclass(kind, Mapping):
         return "mapping"
     if issubclass(kind, Serializable):
-        return "opaque"
-    return "state" if issubclass(kind, BaseModel) or hasattr(kind, "__dataclass_fields__") else "opaque"
+        return "document" if issubclass(kind, Document) else "opaque"
+    is_state = issubclass(kind, BaseModel) or hasattr(kind, "__dataclass_fields__")
+    return "state" if is_state else "opaque"
 
 
 def lists_in(value: object) -> list[Found]:
     """The lists of Documents or of (Document, score) pairs in `value`, and its empty lists, outermost first."""
     found: list[Found] = []
-    _collect(found, "", value, shape_of(type(value)), _DEPTH)
+    shape = shape_of(type(value))
+    if shape != "text" and shape != "opaque":
+        _collect(found, "", value, shape, _DEPTH)
     return found
 
 
 def snapshot(value: object) -> object:
     """A shallow copy of a small dict, else `value`: a step may put other lists under its keys."""
-    if type(value) is not dict:
-        return value
-    entries = cast("dict[object, object]", value)
-    return entries.copy() if len(entries) <= _BREADTH else entries
+    if type(value) is dict and len(value) <= _BREADTH:  # pyright: ignore[reportUnknownArgumentType] - any dict
+        return value.copy()  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType] - as above
+    return value  # pyright: ignore[reportUnknownVariableType] - as above
 
 
 def texts_in(value: object) -> Iterable[str]:
@@ -72,23 +77,30 @@ def sequence(value: object) -> Sequence[object] | None:
     return cast("Sequence[object]", value) if isinstance(value, (list, tuple)) else None
 
 
+def is_document(item: object) -> TypeGuard[Document]:
+    """Whether `item` is a passage."""
+    return shape_of(type(item)) == "document"
+
+
 def is_pair(item: object) -> bool:
     """Whether `item` is a Document with its score."""
     pair = sequence(item)
-    return pair is not None and len(pair) == 2 and isinstance(pair[0], Document)
+    return pair is not None and len(pair) == 2 and is_document(pair[0])
 
 
 def _collect(found: list[Found], key: str, value: object, shape: _Shape, depth: int) -> None:
     if shape == "list":
-        items = cast("Sequence[object]", value)
-        if not items or isinstance(items[0], Document) or is_pair(items[0]):
+        items: Sequence[object] = value  # pyright: ignore[reportAssignmentType] - as its shape says
+        first = shape_of(type(items[0])) if items else "document"
+        if first == "document" or (first == "list" and is_pair(items[0])):
             found.append(Found(key, items))
-        elif depth and isinstance(items[0], (list, tuple)):
+        elif depth and first == "list":
             for item in islice(items, _BREADTH):
                 _collect(found, key, item, shape_of(type(item)), depth - 1)
     elif depth and shape in ("mapping", "state"):
-        entries = value if shape == "mapping" else getattr(value, "__dict__", {})
-        for name, entry in islice(cast("Mapping[object, object]", entries).items(), _BREADTH):
+        entries: Mapping[object, object]
+        entries = value if shape == "mapping" else getattr(value, "__dict__", {})  # pyright: ignore[reportAssignmentType]
+        for name, entry in islice(entries.items(), _BREADTH):
             inner = shape_of(type(entry))
-            if inner not in ("text", "opaque"):
+            if inner != "text" and inner != "opaque":
                 _collect(found, f"{key}.{name}" if key else str(name), entry, inner, depth - 1)

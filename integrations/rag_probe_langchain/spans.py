@@ -1,8 +1,8 @@
-"""The only user of the tracing API. The root's span starts with its run; what ends inside is written in bursts.
+"""The only user of the tracing API. Spans are written in bursts, since the cold code of an SDK is most of their price.
 
-A span is cheapest when many are written at once, so a finished run waits for its question's end, or for the first event
-a quarter of a second after the last burst: a request that takes long is seen while it runs. Parents are started first,
-with the times at which their runs really started. Nothing is ever attached to the ambient context.
+A finished run waits for its question's end, or for the first end of a run a quarter of a second later: a request that
+takes long is seen while it runs. Parents are started first, with the times at which their runs really started. Where a
+sampler has refused a question, it is asked at the start of every later one. Nothing is attached to the ambient context.
 
 Every function but `tracer_of` is called under the question's lock.
 """
@@ -10,7 +10,7 @@ Every function but `tracer_of` is called under the question's lock.
 from __future__ import annotations
 
 from typing import Final
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 from opentelemetry.context import Context
 from opentelemetry.trace import (
@@ -37,6 +37,8 @@ PATIENCE: Final = 250_000_000
 _MANY: Final = 64
 """Finished spans that may wait."""
 
+_choosy: Final[WeakSet[Tracer]] = WeakSet()
+"""Tracers that have refused a question."""
 _tracers: Final[WeakKeyDictionary[TracerProvider, dict[str, Tracer]]] = WeakKeyDictionary()
 
 
@@ -49,9 +51,10 @@ def tracer_of(provider: TracerProvider, scope: str) -> Tracer:
     return tracer
 
 
-def start_root(root: Run) -> None:
-    """Start the span of a question, which decides whether it is recorded at all."""
-    root.request.recording = _start(root).is_recording()
+def begin_root(root: Run) -> None:
+    """Ask at once whether a question is recorded at all, where that is in doubt."""
+    if root.request.tracer in _choosy:
+        _start(root)
 
 
 def end_span(run: Run, ended: int, attributes: dict[str, Value], error: BaseException | None = None) -> None:
@@ -89,7 +92,9 @@ def flush_if_due(request: Request, now: int) -> None:
 def flush(request: Request) -> None:
     """Write every span that has ended."""
     waiting, request.pending = request.pending, []
-    for each in waiting:
+    if request.root is not None:
+        span_of(request.root)
+    for each in waiting if request.recording else ():
         if isinstance(each, Run):
             _write(each)
         else:
@@ -118,10 +123,8 @@ def error_name(error: BaseException) -> str:
 
 
 def _write(run: Run) -> None:
-    span = run.span
-    if span is None:
-        span = _start(run)
-    elif run.final:
+    span = run.span or _start(run)
+    if run.final:
         span.set_attributes(run.final)
     if run.error is not None:
         span.set_attribute(a.ERROR_TYPE, error_name(run.error))
@@ -143,10 +146,14 @@ def _start(run: Run) -> Span:
     attributes = opening(run)
     if run.final:
         attributes.update(run.final)
+        run.final = None
     context = request.context if run.above is None else _context(run.above)
     kind = SpanKind.CLIENT if run.kind == "model" else SpanKind.INTERNAL
     links = request.links if run.parent is None else run.links
     run.span = request.tracer.start_span(title(run), context, kind, attributes, links, run.started)
+    if run.parent is None and not run.span.is_recording():
+        request.recording = False
+        _choosy.add(request.tracer)
     return run.span
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from rag_probe import attributes as a
 from rag_probe.attributes import Value
@@ -19,13 +20,15 @@ from rag_probe_langchain.run import Ids, Run
 from rag_probe_langchain.scan import Found, lists_in, shape_of, texts_in
 from rag_probe_langchain.spans import beside
 
+_BARE: Final = frozenset({"text", "opaque"})
+
 
 def is_plumbing(run: Run, outputs: object) -> bool:
     """The quick way out: whether nothing about passages can be learned from a step that returned this."""
-    if run.spanned:
-        return False
     shape = shape_of(type(outputs))
-    return run.inside_mark or shape == "opaque" or (shape == "text" and not run.request.documents.any)
+    if shape == "text":
+        return run.inside_mark or not run.request.documents.any or shape_of(type(run.inputs)) in _BARE
+    return run.inside_mark or shape == "opaque"
 
 
 def step_ended(run: Run, outputs: object, ended: int) -> dict[str, Value]:
@@ -119,6 +122,4 @@ def _is_known(request: Request, text: str) -> bool:
 
 
 def _before(documents: Documents, inputs: object) -> dict[str, Ids]:
-    if not documents.any and shape_of(type(inputs)) in ("text", "opaque"):
-        return {}
     return {key: ids for key, passages in lists_in(inputs) if (ids := documents.before(passages))}

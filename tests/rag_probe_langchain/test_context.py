@@ -152,3 +152,12 @@ def test_a_text_that_does_not_reappear_is_plumbing():
     both = {"summary": summary, "text": as_text} | RunnableLambda(lambda both: both["text"])
     (Search(found=passages()) | both | Scripted(answers=[ANSWER])).invoke(QUESTION, recorder.config)
     assert [span.name for span in recorder.named("rag.context")] == ["rag.context as_text"]
+
+
+def test_a_search_that_found_nothing_gives_an_empty_context():
+    recorder = Recorder()
+    rag(Search(found=[]), steps=RunnableLambda(lambda found: found)).invoke(QUESTION, recorder.config)
+    seen = recorder.one("chat")
+    assert seen[a.CONTEXT_COUNT] == 0
+    assert seen[a.BUDGET_USED] == 0
+    assert a.NOT_CAPTURED not in seen
