@@ -11,8 +11,8 @@ from langchain_core.outputs import LLMResult
 
 from rag_probe.faults import log_once
 from rag_probe.stages import Answer, Citations, Outcome
-from rag_probe_langchain.citations import Cited, find_citations
-from rag_probe_langchain.prompt_text import message_text
+from rag_probe_langchain.citing.citations import Cited, find_citations
+from rag_probe_langchain.reading.prompt_text import message_text
 from rag_probe_langchain.request import Made, Request
 from rag_probe_langchain.scan import mapping, sequence
 

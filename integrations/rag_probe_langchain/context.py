@@ -8,8 +8,8 @@ from typing import Final, NamedTuple
 
 from rag_probe.stages import Budget, ContextAssembly, Range
 from rag_probe_langchain.documents import Documents
-from rag_probe_langchain.found import Found
-from rag_probe_langchain.locate import Located, locate
+from rag_probe_langchain.locating.found import Found
+from rag_probe_langchain.locating.locate import Located, locate
 from rag_probe_langchain.request import Request
 from rag_probe_langchain.run import Ids
 

@@ -54,6 +54,8 @@ def _source(before: Mapping[str, Ids], key: str, ids: Ids, inner: Sequence[Ids])
         return same or (next(iter(before.values())) if len(before) == 1 and not key else None)
     if same is not None and wanted <= set(same):
         return same
+    if len(before) > 1 and wanted == {name for candidate in before.values() for name in candidate}:
+        return None
     covering = [candidate for candidate in before.values() if wanted <= set(candidate)]
     if covering:
         return min(reversed(covering), key=len)

@@ -15,13 +15,13 @@ from rag_probe.wire import encode
 from rag_probe_langchain.builder import record_builders
 from rag_probe_langchain.context import assemble
 from rag_probe_langchain.marks import ROLE, text_of
-from rag_probe_langchain.messages import input_messages, output_messages
-from rag_probe_langchain.prompt_text import LONGEST_TEXT, prompt_text
-from rag_probe_langchain.providers import provider_of
+from rag_probe_langchain.reading.messages import input_messages, output_messages
+from rag_probe_langchain.reading.prompt_text import LONGEST_TEXT, prompt_text
+from rag_probe_langchain.reading.providers import provider_of
+from rag_probe_langchain.reading.response import cache_hit_of, finish_reasons_of, response_model_of, response_of
+from rag_probe_langchain.reading.usage import usage_of
 from rag_probe_langchain.request import Made
-from rag_probe_langchain.response import cache_hit_of, finish_reasons_of, response_model_of, response_of
 from rag_probe_langchain.run import Prompt, Run
-from rag_probe_langchain.usage import usage_of
 
 
 def generation_ended(run: Run, outputs: object, _ended: int) -> dict[str, Value]:

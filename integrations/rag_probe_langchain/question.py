@@ -6,7 +6,7 @@ from typing import Final
 
 from langchain_core.messages import BaseMessage
 
-from rag_probe_langchain.prompt_text import last_human_text, message_text
+from rag_probe_langchain.reading.prompt_text import last_human_text, message_text
 from rag_probe_langchain.scan import mapping
 
 _NAMES: Final = ("question", "query", "input")

@@ -26,7 +26,7 @@ from rag_probe_langgraph import RagProbeGraphHandler
 from tests.benchmarks.apps import APPS
 from tests.benchmarks.report import Ratio, table
 
-ROUNDS: Final = 300
+ROUNDS: Final = 150
 PROCESSES: Final = 3
 _WARM_UP: Final = 30
 _SLOWEST: Final = 0.05

@@ -1,0 +1,182 @@
+"""Which passage a Document is, whatever object stands for it (checklist 20, and the hooks note on `Document.id`)."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from uuid import UUID
+
+import numpy
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from langchain_core.documents import Document
+from langchain_core.messages import AIMessage
+from pydantic import BaseModel
+
+from rag_probe.policy import CapturePolicy
+from rag_probe.stages import Chunks
+from rag_probe_langchain.documents import Documents
+from rag_probe_langchain.identity import identify, number
+from rag_probe_langchain.scan import lists_in, snapshot
+
+LONG = "A text that is long enough to be told by its hash alone."
+PLAIN, KEYED = CapturePolicy(), CapturePolicy(digest_key=b"k")
+
+
+def one(policy=PLAIN, **fields):
+    (found,) = identify([Document(**{"page_content": LONG, **fields})], policy, 0).ids
+    return found
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"id": "own", "metadata": {"id": "other"}}, "own"),
+        ({"metadata": {"chunk_id": "c-1"}}, "c-1"),
+        ({"metadata": {"_id": 7}}, "7"),
+        ({"metadata": {"doc_id": UUID(int=1)}}, str(UUID(int=1))),
+        ({"metadata": {"source": "a.md", "start_index": 120}}, "a.md#120"),
+        ({"metadata": {"source": "a.md", "chunk_index": 0}}, "a.md#0"),
+        ({"id": "x" * 1000}, "x" * 256),
+    ],
+)
+def test_the_chain_of_rules(fields, expected):
+    assert one(**fields) == expected
+
+
+def test_a_source_alone_names_no_passage():
+    same = [Document(page_content=LONG + end, metadata={"source": "a.md"}) for end in ("1", "2")]
+    chunks = identify(same, PLAIN, 0)
+    assert len(set(chunks.ids)) == 2
+    assert chunks.id_rules == ("content", "content")
+
+
+def test_the_hash_is_stable_and_keyed():
+    assert one() == one()
+    assert one(KEYED) == one(KEYED) != one()
+
+
+def test_columns_are_read_from_the_policys_keys():
+    found = [
+        Document(id="a", page_content="", metadata={"source": "a.md", "revision": 2, "tenant": "x", "score": 0.5}),
+        Document(id="b", page_content="", metadata={"document_id": "b", "version": "3", "relevance_score": 1}),
+    ]
+    assert identify(found, PLAIN, 0) == Chunks(
+        ids=("a", "b"),
+        documents=("a.md", "b"),
+        revisions=("2", "3"),
+        tenants=("x", None),
+        scores=(0.5, 1.0),
+    )
+
+
+@given(
+    st.lists(
+        st.dictionaries(
+            st.sampled_from(["source", "revision", "tenant", "score", "id", "x"]),
+            st.none() | st.text(max_size=3) | st.floats() | st.integers() | st.booleans() | st.binary(max_size=2),
+        ),
+        max_size=4,
+    )
+)
+def test_no_metadata_makes_it_fail_and_columns_fit(metadata):
+    chunks = identify([Document(page_content=LONG, metadata=each) for each in metadata], PLAIN, 0)
+    for column in (chunks.documents, chunks.revisions, chunks.tenants, chunks.scores, chunks.id_rules):
+        assert len(column) in (0, len(metadata))
+    assert all(chunks.ids)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(1, 1.0), (0.5, 0.5), (numpy.float32(0.5), 0.5), (True, None), ("1", None), (float("inf"), None), (None, None)],
+)
+def test_scores_are_finite_numbers(value, expected):
+    assert number(value) == expected
+
+
+def test_objects_and_lists_are_known_again_and_copies_too():
+    documents = Documents(PLAIN)
+    found = [Document(id=name, page_content=LONG + name) for name in "ab"]
+    documents.add(found)
+    assert documents.now(found) == documents.now(found[::-1])[::-1] == ("a", "b")
+    assert documents.now([each.model_copy() for each in found]) == ("a", "b")
+    assert documents.knows(found)
+    assert not documents.knows([found[0].model_copy()])
+
+
+def test_a_list_changed_in_place_was_what_it_was():
+    documents = Documents(PLAIN)
+    found = [Document(id=name, page_content=LONG + name) for name in "abc"]
+    documents.add(found)
+    del found[1]
+    assert documents.before(found) == ("a", "b", "c")
+    assert documents.now(found) == ("a", "c")
+    assert documents.before(found) == ("a", "c")
+
+
+def test_a_piece_without_a_name_is_the_passage_it_was_cut_from():
+    documents = Documents(PLAIN)
+    documents.add([Document(id="a", page_content=LONG)])
+    assert documents.now([Document(page_content=LONG[10:50])]) == ("a",)
+
+
+def test_what_is_kept_alive_is_bounded():
+    documents = Documents(PLAIN)
+    for place in range(300):
+        documents.now([Document(id=str(place), page_content=LONG)])
+    assert len(documents._lists) <= 256
+    documents.add([Document(id="x", page_content=LONG)] * 20_000)
+    assert len(documents._by_object) <= 10_000
+
+
+class Color(enum.Enum):
+    RED = 1
+
+
+@dataclass
+class State:
+    found: list
+
+
+class Model(BaseModel):
+    found: list
+
+
+PASSAGES = [Document(id="a", page_content="x")]
+
+
+@pytest.mark.parametrize(
+    ("value", "keys"),
+    [
+        (PASSAGES, [""]),
+        (tuple(PASSAGES), [""]),
+        ([(PASSAGES[0], 0.5)], [""]),
+        ({"found": PASSAGES, "n": 1, "t": "text"}, ["found"]),
+        ({"deep": {"found": PASSAGES}}, ["deep.found"]),
+        ([PASSAGES, PASSAGES], ["", ""]),
+        (State(PASSAGES), ["found"]),
+        (Model(found=PASSAGES), ["found"]),
+        ({"found": []}, ["found"]),
+        ("text", []),
+        (None, []),
+        (AIMessage("text"), []),
+        ([AIMessage("text")], []),
+        ({1: {2: {3: {4: PASSAGES}}}}, []),
+        (Color.RED, []),
+    ],
+)
+def test_lists_are_found_in_any_state(value, keys):
+    assert [found.key for found in lists_in(value)] == keys
+
+
+def test_a_huge_state_is_looked_at_in_part():
+    assert lists_in(dict.fromkeys(range(10000), PASSAGES)) == lists_in(dict.fromkeys(range(64), PASSAGES))
+
+
+def test_a_snapshot_is_a_copy_of_a_small_dict_only():
+    small, huge = {"a": 1}, dict.fromkeys(range(1000))
+    assert snapshot(small) == small
+    assert snapshot(small) is not small
+    assert snapshot(huge) is huge
+    assert snapshot(PASSAGES) is PASSAGES
