@@ -65,6 +65,9 @@ def begin(
         if len(request.runs) >= runs.RUNS:
             _make_room(request)
         runs.OPEN[key] = request.runs[key] = run
+        if request.root is None or request.root.ended:  # it ended while this began
+            runs.take(key)
+            return None
         if run.node is not None:
             _node(run)
     return run if request.recording else None

@@ -14,7 +14,7 @@ from rag_probe_langchain.nodes import thread_of
 from rag_probe_langchain.options import Options
 from rag_probe_langchain.question import question_in
 from rag_probe_langchain.request import Request
-from rag_probe_langchain.spans import tracer_of
+from rag_probe_langchain.spans import writer_of
 
 
 def new_request(options: Options, inputs: object, metadata: Mapping[str, object], now: int) -> Request:
@@ -22,7 +22,7 @@ def new_request(options: Options, inputs: object, metadata: Mapping[str, object]
     context = ambient.get_current()
     return Request(
         options=options,
-        tracer=tracer_of(options.provider or trace.get_tracer_provider(), options.scope),
+        writer=writer_of(options.provider or trace.get_tracer_provider(), options.scope),
         context=context,
         tags=current_tags(context),
         identity=_identity(options, inputs, metadata),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from threading import RLock
 from typing import Final, NamedTuple
 
@@ -50,13 +51,22 @@ class StageSpan(NamedTuple):
     ended: int
 
 
+@dataclass(slots=True, eq=False)
+class Writer:
+    """What a question's spans are written by."""
+
+    tracer: Tracer
+    choosy: bool = False
+    """Whether it has refused a question before."""
+
+
 class Request:
     """State shared by all runs of one question; from its first end event on, read and written under `lock` only."""
 
     def __init__(
         self,
         options: Options,
-        tracer: Tracer,
+        writer: Writer,
         context: Context,
         tags: CaseTags,
         identity: Identity | None,
@@ -65,7 +75,7 @@ class Request:
         now: int,
     ) -> None:
         self.options = options
-        self.tracer = tracer
+        self.writer = writer
         self.context = context
         """The ambient context at the root's start: the caller's span and baggage."""
         self.tags = tags

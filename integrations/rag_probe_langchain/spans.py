@@ -4,13 +4,13 @@ A finished run waits for its question's end, or for the first end of a run a qua
 takes long is seen while it runs. Parents are started first, with the times at which their runs really started. Where a
 sampler has refused a question, it is asked at the start of every later one. Nothing is attached to the ambient context.
 
-Every function but `tracer_of` is called under the question's lock.
+Every function but `writer_of` is called under the question's lock.
 """
 
 from __future__ import annotations
 
 from typing import Final
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakKeyDictionary
 
 from opentelemetry.context import Context
 from opentelemetry.trace import (
@@ -20,16 +20,16 @@ from opentelemetry.trace import (
     SpanKind,
     Status,
     StatusCode,
-    Tracer,
     TracerProvider,
     set_span_in_context,
 )
 
 from rag_probe import attributes as a
 from rag_probe.attributes import Value
+from rag_probe.faults import log_once
 from rag_probe.version import VERSION
 from rag_probe_langchain.opening import opening, title
-from rag_probe_langchain.request import Request, StageSpan
+from rag_probe_langchain.request import Request, StageSpan, Writer
 from rag_probe_langchain.run import Run
 
 PATIENCE: Final = 250_000_000
@@ -37,23 +37,24 @@ PATIENCE: Final = 250_000_000
 _MANY: Final = 64
 """Finished spans that may wait."""
 
-_choosy: Final[WeakSet[Tracer]] = WeakSet()
-"""Tracers that have refused a question."""
-_tracers: Final[WeakKeyDictionary[TracerProvider, dict[str, Tracer]]] = WeakKeyDictionary()
+_writers: Final[WeakKeyDictionary[TracerProvider, dict[str, Writer]]] = WeakKeyDictionary()
 
 
-def tracer_of(provider: TracerProvider, scope: str) -> Tracer:
+def writer_of(provider: TracerProvider, scope: str) -> Writer:
     """One tracer per provider and scope."""
-    known = _tracers.setdefault(provider, {})
-    tracer = known.get(scope)
-    if tracer is None:
-        tracer = known[scope] = provider.get_tracer(scope, VERSION)
-    return tracer
+    try:
+        known = _writers.setdefault(provider, {})
+    except TypeError:  # a provider that cannot be remembered
+        known = {}
+    writer = known.get(scope)
+    if writer is None:
+        writer = known[scope] = Writer(provider.get_tracer(scope, VERSION))
+    return writer
 
 
 def begin_root(root: Run) -> None:
     """Ask at once whether a question is recorded at all, where that is in doubt."""
-    if root.request.tracer in _choosy:
+    if root.request.writer.choosy:
         _start(root)
 
 
@@ -66,7 +67,7 @@ def end_span(run: Run, ended: int, attributes: dict[str, Value], error: BaseExce
         attributes[a.PARTIAL] = True
     request = run.request
     request.pending.append(run)
-    if run.parent is None:
+    if request.root is None or request.root.ended:  # of the root itself too, and of what was late by a hair
         flush(request)
     else:
         flush_if_due(request, ended)
@@ -95,10 +96,13 @@ def flush(request: Request) -> None:
     if request.root is not None:
         span_of(request.root)
     for each in waiting if request.recording else ():
-        if isinstance(each, Run):
-            _write(each)
-        else:
-            _write_stage(each, request)
+        try:
+            if isinstance(each, Run):
+                _write(each)
+            else:
+                _write_stage(each, request)
+        except Exception as error:  # a processor's or an exporter's: the other spans are written all the same
+            log_once("the writing of a span", error)
 
 
 def link_root(request: Request, paused: SpanContext) -> None:
@@ -134,7 +138,9 @@ def _write(run: Run) -> None:
 
 def _write_stage(stage: StageSpan, request: Request) -> None:
     context = request.context if stage.above is None else _context(stage.above)
-    span = request.tracer.start_span(stage.name, context, SpanKind.INTERNAL, stage.attributes, start_time=stage.started)
+    span = request.writer.tracer.start_span(
+        stage.name, context, SpanKind.INTERNAL, stage.attributes, start_time=stage.started
+    )
     if a.ERROR_TYPE in stage.attributes:
         span.set_status(Status(StatusCode.ERROR))
     span.end(stage.ended)
@@ -150,10 +156,10 @@ def _start(run: Run) -> Span:
     context = request.context if run.above is None else _context(run.above)
     kind = SpanKind.CLIENT if run.kind == "model" else SpanKind.INTERNAL
     links = request.links if run.parent is None else run.links
-    run.span = request.tracer.start_span(title(run), context, kind, attributes, links, run.started)
+    run.span = request.writer.tracer.start_span(title(run), context, kind, attributes, links, run.started)
     if run.parent is None and not run.span.is_recording():
         request.recording = False
-        _choosy.add(request.tracer)
+        request.writer.choosy = True
     return run.span
 
 

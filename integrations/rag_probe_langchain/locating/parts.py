@@ -3,10 +3,10 @@
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from rag_probe_langchain.part_matches import Match, matches
-from rag_probe_langchain.places import Range, Work
-from rag_probe_langchain.squeezed import Squeezed, unsqueeze
-from rag_probe_langchain.squeezed_texts import SqueezedTexts
+from rag_probe_langchain.locating.part_matches import Match, matches
+from rag_probe_langchain.locating.places import Range, Work
+from rag_probe_langchain.locating.squeezed import Squeezed, unsqueeze
+from rag_probe_langchain.locating.squeezed_texts import SqueezedTexts
 
 _SQUEEZE_COST = 16
 

@@ -17,12 +17,12 @@ repr of a list of documents); chunks whose whitespace was changed or that were c
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from rag_probe_langchain.escapes import escapes_in, spellings
-from rag_probe_langchain.found import Found, assign
-from rag_probe_langchain.locate_parts import Part, place_parts
-from rag_probe_langchain.locate_whole import place_whole
-from rag_probe_langchain.places import Place, Work, gaps
-from rag_probe_langchain.squeezed_texts import SHORTEST_TEXT
+from rag_probe_langchain.locating.escapes import escapes_in, spellings
+from rag_probe_langchain.locating.found import Found, assign
+from rag_probe_langchain.locating.parts import Part, place_parts
+from rag_probe_langchain.locating.places import Place, Work, gaps
+from rag_probe_langchain.locating.squeezed_texts import SHORTEST_TEXT
+from rag_probe_langchain.locating.whole import place_whole
 
 LONGEST_PROMPT = 400_000
 """Code points of a prompt that are looked at."""

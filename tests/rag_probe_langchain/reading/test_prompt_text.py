@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, ChatMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.prompts import ChatPromptTemplate, PromptTemplate
 
-from rag_probe_langchain.prompt_text import LONGEST_TEXT, last_human_text, message_text, prompt_text
+from rag_probe_langchain.reading.prompt_text import LONGEST_TEXT, last_human_text, message_text, prompt_text
 
 
 def test_a_string_is_itself():

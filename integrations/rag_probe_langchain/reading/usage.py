@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from rag_probe_langchain.loose import count_of, first_count, mapping_of, sum_counts
-from rag_probe_langchain.response import Response, response_of
+from rag_probe_langchain.reading.loose import count_of, first_count, mapping_of, sum_counts
+from rag_probe_langchain.reading.response import Response, response_of
 
 _INPUT: Final = ("input_tokens", "prompt_tokens", "prompt_token_count", "inputTokens", "prompt_eval_count")
 _OUTPUT: Final = ("output_tokens", "completion_tokens", "candidates_token_count", "outputTokens", "eval_count")

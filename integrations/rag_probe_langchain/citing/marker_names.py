@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from rag_probe_langchain.citable import Citable
+from rag_probe_langchain.citing.citable import Citable
 
 _LEAD: Final = re.compile(
     r"(?:see|cf\.?|from|per|(?:document|doc|source|src|reference|ref|chunk|passage|context|citation|cite|id)s?)"

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from itertools import accumulate
 from typing import Self
 
-from rag_probe_langchain.places import Range
+from rag_probe_langchain.locating.places import Range
 
 _BLOCK = 256
 _INK = re.compile(r"\S")

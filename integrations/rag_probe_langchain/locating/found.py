@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from rag_probe_langchain.locate_parts import Part
-from rag_probe_langchain.places import Place, Range
+from rag_probe_langchain.locating.parts import Part
+from rag_probe_langchain.locating.places import Place, Range
 
 _Fields = tuple[int, int, int, int, tuple[Range, ...] | None]
 

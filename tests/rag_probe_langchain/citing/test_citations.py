@@ -10,7 +10,7 @@ from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, HumanMessage
 from pydantic import BaseModel
 
-from rag_probe_langchain.citations import find_citations
+from rag_probe_langchain.citing.citations import find_citations
 
 CONTEXT = ("doc-7", "doc-12", "leave-eligibility")
 KNOWN = frozenset({"doc-7", "doc-12", "leave-eligibility", "doc-99", "hr:parking"})

@@ -9,8 +9,8 @@ from typing import Final
 from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage
 
-from rag_probe_langchain.citable import LONGEST_ID, Citable, Cited
-from rag_probe_langchain.loose import count_of, items_of, mapping_of
+from rag_probe_langchain.citing.citable import LONGEST_ID, Citable, Cited
+from rag_probe_langchain.reading.loose import count_of, items_of, mapping_of
 
 _LISTS: Final = frozenset(
     {

@@ -9,7 +9,7 @@ from typing import Final
 from langchain_core.messages import BaseMessage
 from langchain_core.prompt_values import ChatPromptValue, StringPromptValue
 
-from rag_probe_langchain.loose import items_of, mapping_of
+from rag_probe_langchain.reading.loose import items_of, mapping_of
 
 LONGEST_TEXT: Final = 400_001
 """Code points after which a prompt is cut: one more than is searched for chunks, so that a cut one is known as such."""

@@ -15,10 +15,10 @@ from typing import Final, NamedTuple
 
 from langchain_core.messages import BaseMessage
 
-from rag_probe_langchain.citable import LONGEST_ID, Citable, Cited
-from rag_probe_langchain.loose import count_of, items_of, mapping_of
-from rag_probe_langchain.places import Range
-from rag_probe_langchain.prompt_text import block_text
+from rag_probe_langchain.citing.citable import LONGEST_ID, Citable, Cited
+from rag_probe_langchain.locating.places import Range
+from rag_probe_langchain.reading.loose import count_of, items_of, mapping_of
+from rag_probe_langchain.reading.prompt_text import block_text
 
 _MOST: Final = 2_000
 _DEEPEST: Final = 4

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from rag_probe_langchain.response import response_of
+from rag_probe_langchain.reading.response import response_of
 
 _NAMES: Final = {
     "openai": "openai",

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from langchain_core.messages import BaseMessage
 from langchain_core.outputs import ChatGeneration, Generation, LLMResult
 
-from rag_probe_langchain.loose import mapping_of
+from rag_probe_langchain.reading.loose import mapping_of
 
 _REASONS: Final = ("finish_reason", "stop_reason", "stopReason", "done_reason", "status")
 _MODELS: Final = ("model_name", "model", "model_id", "model_version")

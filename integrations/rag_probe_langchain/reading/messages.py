@@ -9,7 +9,7 @@ from typing import Final
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from rag_probe.policy import CapturePolicy
-from rag_probe_langchain.prompt_text import message_text
+from rag_probe_langchain.reading.prompt_text import message_text
 
 _ROLES: Final = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool", "developer": "system"}
 

@@ -3,7 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Iterable
 
-from rag_probe_langchain.squeezed import squeeze
+from rag_probe_langchain.locating.squeezed import squeeze
 
 SHORTEST_PART = 32
 """So many characters make a part an observation; half of a text shorter than twice that. No whitespace counts."""

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
-from rag_probe_langchain.citable import Citable, Cited
-from rag_probe_langchain.code_ranges import code_ranges
-from rag_probe_langchain.marker_names import Name, names_in
-from rag_probe_langchain.places import Range
+from rag_probe_langchain.citing.citable import Citable, Cited
+from rag_probe_langchain.citing.code_ranges import code_ranges
+from rag_probe_langchain.citing.marker_names import Name, names_in
+from rag_probe_langchain.locating.places import Range
 
 LONGEST_ANSWER: Final = 200_000
 """Code points of an answer that are looked at."""

@@ -9,7 +9,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from rag_probe_langchain.places import Place, Range, Work, gaps
+from rag_probe_langchain.locating.places import Place, Range, Work, gaps
 
 ANCHOR = 16
 """Texts shorter than this occur by chance: they count only where they stand alone."""

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from rag_probe_langchain.locate import LONGEST_PROMPT, locate
+from rag_probe_langchain.locating.locate import LONGEST_PROMPT, locate
 
 LEAVE = "Employees may take up to twelve weeks of parental leave. Requests go to the manager four weeks ahead."
 SALE = "Items bought in the sale can be returned within seven days, unless the seal was broken by the customer."

@@ -11,9 +11,9 @@ from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.outputs import ChatGeneration, Generation, LLMResult
 
-from rag_probe_langchain.providers import provider_of
-from rag_probe_langchain.response import cache_hit_of, finish_reasons_of, response_model_of
-from rag_probe_langchain.usage import UNKNOWN, Usage, usage_of
+from rag_probe_langchain.reading.providers import provider_of
+from rag_probe_langchain.reading.response import cache_hit_of, finish_reasons_of, response_model_of
+from rag_probe_langchain.reading.usage import UNKNOWN, Usage, usage_of
 
 
 def counted(**usage):

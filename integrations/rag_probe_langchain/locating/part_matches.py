@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from rag_probe_langchain.places import Range, Work
-from rag_probe_langchain.squeezed_texts import SqueezedTexts
+from rag_probe_langchain.locating.places import Range, Work
+from rag_probe_langchain.locating.squeezed_texts import SqueezedTexts
 
 _MARKER = 64
 """How much may stand between a text's beginning and its end: `… [1,200 characters left out] …`."""

@@ -8,12 +8,12 @@ from typing import Final, cast
 
 from langchain_core.messages import BaseMessage
 
-from rag_probe_langchain.annotations import annotated, numbered_urls
-from rag_probe_langchain.citable import Citable, Cited
-from rag_probe_langchain.cited_lists import answer_text, listed
-from rag_probe_langchain.loose import mapping_of
-from rag_probe_langchain.markers import LONGEST_ANSWER, marked
-from rag_probe_langchain.prompt_text import message_text
+from rag_probe_langchain.citing.annotations import annotated, numbered_urls
+from rag_probe_langchain.citing.citable import Citable, Cited
+from rag_probe_langchain.citing.cited_lists import answer_text, listed
+from rag_probe_langchain.citing.markers import LONGEST_ANSWER, marked
+from rag_probe_langchain.reading.loose import mapping_of
+from rag_probe_langchain.reading.prompt_text import message_text
 
 __all__ = ["Cited", "find_citations"]
 

@@ -1,0 +1,1 @@
+"""What an answer points at: `find_citations`."""

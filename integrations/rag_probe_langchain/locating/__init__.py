@@ -1,0 +1,1 @@
+"""Where the passages stand in a prompt: `locate`."""
