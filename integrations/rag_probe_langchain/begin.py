@@ -46,14 +46,12 @@ def begin(
     now = time.time_ns()
     parent = runs.current() if parent_id is None else runs.OPEN.get(parent_id.int)
     if parent is None:
-        if parent_id is not None and runs.is_late(key, parent_id.int):
-            return None
-        request = new_request(options, inputs, metadata or _NOTHING, now)
+        late = parent_id is not None and runs.is_late(key, parent_id.int)
+        request = None if late else new_request(options, inputs, metadata or _NOTHING, now)
     else:
-        request = parent.request
-        if not request.recording:
-            runs.add_silent(key, request)
-            return None
+        request = parent.request if parent.request.recording else runs.add_silent(key, parent.request)
+    if request is None:
+        return None
     run = Run(key, kind, (name or kind)[:_LONGEST], request, parent, now, inputs, metadata or _NOTHING)
     if kind == "chain":
         _step(run, tags)
@@ -65,12 +63,9 @@ def begin(
         if len(request.runs) >= runs.RUNS:
             _make_room(request)
         runs.OPEN[key] = request.runs[key] = run
-        if request.root is None or request.root.ended:  # it ended while this began
-            runs.take(key)
-            return None
         if run.node is not None:
             _node(run)
-    return run if request.recording else None
+    return run if request.recording and not runs.is_over(run) else None
 
 
 def begin_model(

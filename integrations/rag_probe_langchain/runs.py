@@ -55,6 +55,16 @@ def add_silent(key: int, request: Request) -> None:
         OPEN[key] = request.runs[key] = request.root
 
 
+def is_over(run: Run) -> bool:
+    """Whether the question of a new run ended while the run began; it is then forgotten."""
+    root = run.request.root
+    if root is not None and not root.ended:
+        return False
+    take(run.key)
+    _remember_late(run.key)
+    return True
+
+
 def take(key: int) -> Run | None:
     """The open run of that id, known no longer; None for one that has ended already or never started."""
     run = OPEN.pop(key, None)
