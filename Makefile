@@ -18,11 +18,12 @@ demo: $(READY) ## run the two sample apps against a collector and print the repo
 test: $(READY) ## every test, on all cores
 	$(BIN)/python -m pytest -n auto --dist loadgroup
 
-check: $(READY) ## style, types, layers
+check: $(READY) ## style, types, layers, registries
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
 	$(BIN)/lint-imports
+	$(BIN)/python -m pytest tests/contracts/test_registries.py
 
 bench: $(READY) ## ratios, each measured in one run
 	$(BIN)/python -m tests.benchmarks
