@@ -26,8 +26,9 @@ def _reappears(text: str, prompt: str, seen: Seen) -> bool:
     """Compared where the first passage stands in both: a search for the whole text costs a hundred times as much."""
     if seen.first is None:
         return False
-    inside = text.find(prompt[seen.first.start : seen.first.end])
-    return inside >= 0 and prompt.startswith(text, seen.first.start - inside)
+    start, end = seen.first
+    inside = text.find(prompt[start:end])
+    return inside >= 0 and prompt.startswith(text, start - inside)
 
 
 def _record(step: TextStep, stage: ContextAssembly) -> None:

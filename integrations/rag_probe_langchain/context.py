@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from rag_probe.stages import Budget, ContextAssembly, Range
 from rag_probe_langchain.documents import Documents
 from rag_probe_langchain.locating.found import Found
+from rag_probe_langchain.locating.in_order import in_order
 from rag_probe_langchain.locating.locate import Located, locate
 from rag_probe_langchain.request import Request
 from rag_probe_langchain.run import Ids
@@ -23,7 +24,7 @@ class Seen(NamedTuple):
     """The passages in a prompt."""
 
     stage: ContextAssembly
-    first: Found | None
+    first: Range | None
     """Where the first of them stands."""
 
 
@@ -35,19 +36,25 @@ def assemble(prompt: str, last: Ids | None, request: Request) -> Seen | None:
     """
     documents = request.documents
     texts = documents.texts_of(last or ())
+    glance = in_order(prompt, texts)
+    if glance is not None and not _strays(glance.rest, texts, documents):
+        ids = documents.alone(texts)
+        if ids is not None:
+            return Seen(_whole(ids, texts, last or (), request), (glance.start, glance.end))
     located = locate(prompt, texts, request.asked or "")
     if len(texts) < len(documents.owners) and located.complete:
-        others = _strays(prompt, texts, located, documents)
+        others = _strays(_rest(prompt, located), texts, documents)
         if others:
             texts += others
             located = locate(prompt, texts, request.asked or "")
     if not located.complete or not (located.found or last == ()):
         return None
-    return Seen(_stage(located.found, texts, last or (), request), located.found[0] if located.found else None)
+    first = (located.found[0].start, located.found[0].end) if located.found else None
+    return Seen(_stage(located.found, texts, last or (), request), first)
 
 
-def _strays(prompt: str, texts: Sequence[str], located: Located, documents: Documents) -> list[str]:
-    """Texts beside `texts` that seem to stand where none of those was found."""
+def _rest(prompt: str, located: Located) -> str:
+    """The prompt without what was found in it."""
     pieces: list[str] = []
     at = 0
     for item in located.found:
@@ -55,7 +62,13 @@ def _strays(prompt: str, texts: Sequence[str], located: Located, documents: Docu
             pieces.append(prompt[at : item.start])
         at = max(at, item.end)
     pieces.append(prompt[at:])
-    rest = "\n".join(pieces)
+    return "\n".join(pieces)
+
+
+def _strays(rest: str, texts: Sequence[str], documents: Documents) -> list[str]:
+    """Texts beside `texts` that seem to stand where none of those was found."""
+    if len(texts) == len(documents.owners):
+        return []
     known = set(texts)
     return [text for text in documents.owners if text not in known and _may_stand(text, rest)]
 
@@ -64,6 +77,20 @@ def _may_stand(text: str, rest: str) -> bool:
     text = text.strip()
     head, tail = text[:_PROBE].partition("\n")[0], text[-_PROBE:].rpartition("\n")[2]
     return len(head) < _SURE or len(tail) < _SURE or head in rest or tail in rest
+
+
+def _whole(ids: Ids, texts: Sequence[str], last: Ids, request: Request) -> ContextAssembly:
+    """All of `texts`, uncut and each once."""
+    tokens = tuple(map(request.options.tokenizer.count, texts))
+    dropped, reasons = _dropped(ids, last, request)
+    return ContextAssembly(
+        ids=ids,
+        tokens=tokens,
+        truncated=(False,) * len(ids),
+        dropped=dropped,
+        dropped_reasons=reasons,
+        budget=budget_of(request, sum(tokens)),
+    )
 
 
 def _stage(found: Sequence[Found], texts: Sequence[str], last: Ids, request: Request) -> ContextAssembly:

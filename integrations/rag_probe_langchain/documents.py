@@ -115,6 +115,11 @@ class Documents:
             texts += [text for name in ids for text in self._variants.get(name, ())]
         return list(dict.fromkeys(texts))
 
+    def alone(self, texts: Sequence[str]) -> Ids | None:
+        """The ids of these texts; None unless each is the only text of one passage only."""
+        ids = tuple([self.owners[text] for text in texts])
+        return None if self._variants or set(map(type, ids)) != {str} else ids  # pyright: ignore[reportReturnType]
+
     def _origin(self, name: str, rule: str | None, text: str) -> str:
         """The passage that one without a name of its own was cut from, else itself."""
         if rule in _WEAK and text not in self.owners and text.strip():
