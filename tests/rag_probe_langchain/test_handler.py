@@ -26,11 +26,11 @@ TREE = [
     ' rag.answer.length=42 rag.answer.outcome="answered" rag.citation.ends=[41] rag.citation.ids=["sale"]'
     ' rag.citation.markers=["[2]"] rag.citation.starts=[38] rag.citation.valid=[true]'
     ' rag.inferred=["answer.outcome"] rag.question.length=19',
-    '  retrieval | gen_ai.data_source.id="Search" gen_ai.operation.name="retrieval" rag.retrieval.count=5'
+    '  retrieval | gen_ai.operation.name="retrieval" rag.retrieval.count=5'
     ' rag.retrieval.documents=["returns.md", "sale.md", "gift.md", "staff.md", "old.md"]'
     ' rag.retrieval.ids=["returns", "sale", "gift", "staff", "old"] rag.retrieval.query.length=19'
     ' rag.retrieval.revisions=["2", "2", "2", "2", "2"] rag.retrieval.scores=[1.0, 0.9, 0.8, 0.7, 0.6]'
-    ' rag.retrieval.tenants=["store", "store", "store", "store", "store"] rag.stage="retrieval"',
+    ' rag.retrieval.tenants=["store", "store", "store", "store", "store"] rag.stage="retrieval" rag.step.name="Search"',
     '  rag.filter not_old | rag.filter.dropped=["old"] rag.filter.kept=["returns", "sale", "gift", "staff"]'
     ' rag.stage="filter" rag.step.name="not_old"',
     '  rag.permission allowed | rag.permission.decisions=["allow", "allow", "allow", "deny"]'
