@@ -62,7 +62,7 @@ ANY: Final = Section(
     "On any span",
     (
         Row(a.STAGE, "`retrieval` …", "which stage the span is; absent on spans that are none"),
-        Row(a.STEP_NAME, "", "the step's name in the app, on filter, permission, rerank and context"),
+        Row(a.STEP_NAME, "", "the step's name in the app, on retrieval, filter, permission, rerank and context"),
         Row(a.OPERATION, "`retrieval` …", "the GenAI operation, where the conventions have one; else `invoke_node`"),
         Row(a.AGENT_NAME, "", "the workflow's or agent's name"),
         Row(a.ERROR_TYPE, "", "the exception's type, when the step failed; its message stays in with content off"),
@@ -115,7 +115,6 @@ RETRIEVAL: Final = Section(
         Row(a.RETRIEVAL_TEXTS, "", "the passages", content=True),
         Row(a.RETRIEVAL_CANDIDATES, "ids", "what it chose from: nested retrievals"),
         Row(a.RETRIEVAL_CANDIDATES_COUNT, "passages", "how many: when there were none, or the list is cut"),
-        Row(a.DATA_SOURCE_ID, "", "the retriever's name"),
         Row(a.RETRIEVAL_TOP_K, "passages", "how many were asked for, when told or in the retriever's settings"),
         Row(a.RETRIEVAL_QUERY_LENGTH, "characters", "of the query"),
         Row(a.RETRIEVAL_QUERY_DIGEST, "hex", "as the question's"),

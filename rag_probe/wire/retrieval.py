@@ -18,7 +18,7 @@ def encode_retrieval(stage: Retrieval, cap: int) -> dict[str, Value]:
     out: dict[str, Value] = {a.OPERATION: "retrieval", a.STAGE: "retrieval"}
     if stage.documents is not None:
         _put_chunks(out, stage.documents, cap)
-    put(out, a.DATA_SOURCE_ID, stage.name)
+    put(out, a.STEP_NAME, stage.name)
     put(out, a.RETRIEVAL_TOP_K, stage.top_k)
     put_content(out, _QUERY, stage.query)
     if stage.candidates is not None:
@@ -32,7 +32,7 @@ def decode_retrieval(attributes: Attributes) -> Retrieval:
     """The inverse of `encode_retrieval`."""
     candidates = get_ids(attributes, a.RETRIEVAL_CANDIDATES, a.RETRIEVAL_CANDIDATES_COUNT)
     return Retrieval(
-        name=get(attributes, a.DATA_SOURCE_ID, str),
+        name=get(attributes, a.STEP_NAME, str),
         query=get_content(attributes, _QUERY),
         top_k=get(attributes, a.RETRIEVAL_TOP_K, int),
         documents=_get_chunks(attributes),

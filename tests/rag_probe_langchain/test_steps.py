@@ -233,7 +233,7 @@ def test_a_function_that_searches_by_itself_is_an_inferred_retrieval():
     rag(search=found, steps=RunnablePassthrough()).invoke(QUESTION, recorder.config)
     retrieval = recorder.one("retrieval")
     assert retrieval[a.RETRIEVAL_IDS] == ("gift", "sale")
-    assert retrieval[a.DATA_SOURCE_ID] == "my search"
+    assert retrieval[a.STEP_NAME] == "my search"
     assert retrieval[a.RETRIEVAL_QUERY_LENGTH] == len(QUESTION)
     assert retrieval[a.INFERRED] == ("retrievals",)
     assert recorder.one("chat")[a.CONTEXT_IDS] == ("gift", "sale")

@@ -32,7 +32,7 @@ def _retrieval(attributes: Attributes) -> Retrieval:
     query = get(attributes, a.RETRIEVAL_QUERY_TEXT, str)
     top_k = get(attributes, a.RETRIEVAL_TOP_K, int)
     return Retrieval(
-        name=get(attributes, a.DATA_SOURCE_ID, str),
+        name=get(attributes, "gen_ai.data_source.id", str),
         query=None if query is None else _content(query),
         top_k=get(attributes, _OLDER_TOP_K, int) if top_k is None else top_k,
         documents=documents_in(get(attributes, _DOCUMENTS, str)),
