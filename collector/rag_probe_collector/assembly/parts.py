@@ -6,13 +6,12 @@ other libraries put between, above or below is walked through. A span with a cas
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from rag_probe import attributes as a
 from rag_probe.stages import CaseTags, Generation, Retrieval, Root
-from rag_probe_collector.assembly.trace import Trace
+from rag_probe_collector.assembly.trace import Place, Trace
 from rag_probe_collector.dialects import dialect_of
 from rag_probe_collector.dialects.reading import Dialect, Reading, Workflow
 from rag_probe_collector.otlp.span import Span
@@ -72,26 +71,34 @@ def parts_of(trace: Trace) -> list[Part]:
         dialect = dialect_of(place.span)
         if dialect is None or (above.part is not None and above.part.dialect is not dialect):
             spots.append(above)
-            continue
-        part, within, calling = above
-        reading = dialect.read(place.span)
-        if calling and isinstance(reading, Generation):
-            spots.append(above)
-            continue
-        if part is None and place.lost and _lost_its_root(place.span, reading, dialect):
-            part = loose.get(dialect.name) or _begin(found, trace, place.span, dialect, _NOTHING)
-            loose[dialect.name] = part
-        elif _begins(place.span, reading, dialect, part):
-            part, within = _begin(found, trace, place.span, dialect, dialect.root(place.span)), None
-        if part is not None and (reading is not None or part.top is place.span):
-            part.seen.append(Seen(place.span, place.depth, reading, within))
-            if within is None and isinstance(reading, Retrieval):
-                within = place.span
-        spots.append(_Spot(part, within, calling or isinstance(reading, Generation)))
-    _warn(trace, spots)
+        else:
+            spots.append(_stand(place, above, dialect, trace, found, loose))
     for part in loose.values():
         _adopt(part, found)
     return found
+
+
+def _stand(
+    place: Place, above: _Spot, dialect: Dialect, trace: Trace, found: list[Part], loose: dict[str, Part]
+) -> _Spot:
+    """Add a span to the part that it belongs to, or begin one; return what it hands down."""
+    span = place.span
+    part, within, calling = above
+    reading = dialect.read(span)
+    is_call = isinstance(reading, Generation)
+    if calling and is_call:
+        return above
+    if part is None and place.lost and _lost_its_root(span, reading, dialect):
+        part = loose.get(dialect.name) or _begin(found, trace, span, dialect, _NOTHING)
+        loose[dialect.name] = part
+    elif _begins(span, reading, dialect, part):
+        part, within = _begin(found, trace, span, dialect, dialect.root(span)), None
+    if part is not None and (reading is not None or part.top is span):
+        part.seen.append(Seen(span, place.depth, reading, within))
+        _warn(part, place, trace)
+        if within is None and isinstance(reading, Retrieval):
+            within = span
+    return _Spot(part, within, calling or is_call)
 
 
 def _adopt(loose: Part, found: list[Part]) -> None:
@@ -138,18 +145,14 @@ def _speaks_for_a_question(root: Root) -> bool:
     return root.question is not None or root.answer is not None or root.tags != _NO_TAGS
 
 
-def _warn(trace: Trace, spots: Sequence[_Spot]) -> None:
-    for place, spot in zip(trace.places, spots, strict=True):
-        if spot.part is None:
-            continue
-        span = place.span
-        if span.span_id in trace.warnings:
-            _note(spot.part, f"span {span.span_id} {trace.warnings[span.span_id]}")
-        if span.end and span.end < span.start:
-            _note(spot.part, f"span {span.span_id} ends before it starts; its times are as recorded")
-        parent = trace.places[place.parent].span if place.parent is not None else None
-        if parent is not None and 0 < span.start < parent.start:
-            _note(spot.part, f"span {span.span_id} starts before its parent; its times are as recorded")
+def _warn(part: Part, place: Place, trace: Trace) -> None:
+    span = place.span
+    if span.span_id in trace.warnings:
+        _note(part, f"span {span.span_id} {trace.warnings[span.span_id]}")
+    if 0 < span.end < span.start:
+        _note(part, f"span {span.span_id} ends before it starts; its times are as recorded")
+    if place.parent is not None and 0 < span.start < trace.places[place.parent].span.start:
+        _note(part, f"span {span.span_id} starts before its parent; its times are as recorded")
 
 
 def _note(part: Part, warning: str) -> None:

@@ -62,9 +62,12 @@ def _descend(tops: list[Span], children: Mapping[str, Sequence[Span]]) -> list[P
     while waiting:
         span, parent, depth = waiting.pop()
         here = len(placed)
-        placed.append(Place(span, parent, depth, parent is None and span.parent_id is not None))
-        below = [child for child in children.get(span.span_id, ()) if child.span_id not in cut]
-        waiting += [(child, here, depth + 1) for child in sorted(below, key=_age, reverse=True)]
+        lost = parent is None and span.parent_id is not None
+        placed.append(Place(span, parent, depth, lost))
+        below = children.get(span.span_id)
+        if below:
+            kept = [child for child in below if child.span_id not in cut]
+            waiting += [(child, here, depth + 1) for child in sorted(kept, key=_age, reverse=True)]
     return placed
 
 

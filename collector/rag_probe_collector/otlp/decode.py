@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from heapq import nsmallest
-from typing import Final
+from typing import Final, TypeAlias
 
 from rag_probe.attributes import Value
 from rag_probe_collector.otlp.schema import SpanMessage, parse_request
@@ -21,7 +21,10 @@ _HAS_IS_REMOTE: Final = 0x100
 _IS_REMOTE: Final = 0x200
 _NO_TRACE: Final = bytes(16)
 _NO_SPAN: Final = bytes(8)
-_NOTHING: Final[Mapping[str, Value]] = {}
+
+_Rest: TypeAlias = tuple[bool, bool | None, Mapping[str, Value], tuple[SpanLink, ...]]
+"""What only a claimed span is read for: failed, local_parent, attributes, links."""
+_UNCLAIMED: Final[_Rest] = (False, None, {}, ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,46 +54,41 @@ class SpanDecoder:
             for group in sender.scope_spans:
                 scope = group.scope.name
                 ours = scope.startswith(self.interest.scopes)
-                spans += [self._span(span, scope, resource, ours) for span in group.spans if self._usable(span)]
+                for message in group.spans:
+                    span = self._span(message, scope, resource, ours)
+                    if span is not None:
+                        spans.append(span)
         return spans
 
-    def _usable(self, span: SpanMessage) -> bool:
-        trace_id, span_id = span.trace_id, span.span_id
-        if len(trace_id) == 16 and len(span_id) == 8 and trace_id != _NO_TRACE and span_id != _NO_SPAN:
-            return True
-        self.rejected += 1
-        return False
-
-    def _span(self, span: SpanMessage, scope: str, resource: Resource, ours: bool) -> Span:
-        attributes, parent = span.attributes, span.parent_span_id
+    def _span(self, message: SpanMessage, scope: str, resource: Resource, ours: bool) -> Span | None:
+        trace_id, span_id, parent = message.trace_id, message.span_id, message.parent_span_id
+        if len(trace_id) != 16 or len(span_id) != 8 or trace_id == _NO_TRACE or span_id == _NO_SPAN:
+            self.rejected += 1
+            return None
         parent_id = parent.hex() if len(parent) == 8 and parent != _NO_SPAN else None
-        if not ours and not self._is_marked(attributes):
-            return Span(
-                span.trace_id.hex(),
-                span.span_id.hex(),
-                parent_id,
-                span.name,
-                span.start,
-                span.end,
-                False,
-                None,
-                scope,
-                resource,
-                _NOTHING,
-                (),
-            )
-        links, flags = span.links, span.flags
+        attributes = message.attributes
+        rest = self._claimed(message, attributes) if ours or self._is_marked(attributes) else _UNCLAIMED
+        failed, local_parent, read, links = rest
         return Span(
-            span.trace_id.hex(),
-            span.span_id.hex(),
+            trace_id.hex(),
+            span_id.hex(),
             parent_id,
-            span.name,
-            span.start,
-            span.end,
-            span.status.code == _ERROR,
-            not flags & _IS_REMOTE if flags & _HAS_IS_REMOTE else None,
+            message.name,
+            message.start,
+            message.end,
+            failed,
+            local_parent,
             scope,
             resource,
+            read,
+            links,
+        )
+
+    def _claimed(self, message: SpanMessage, attributes: Mapping[str, bytes]) -> _Rest:
+        flags, links = message.flags, message.links
+        return (
+            message.status.code == _ERROR,
+            not flags & _IS_REMOTE if flags & _HAS_IS_REMOTE else None,
             self._attributes(attributes),
             tuple([SpanLink(link.trace_id.hex(), link.span_id.hex()) for link in links[:MAX_LINKS]]) if links else (),
         )
