@@ -120,7 +120,10 @@ def _chosen(register: Register, split: Split | None) -> tuple[Case, ...]:
 
 
 def _of_cases(run: Run, register: Register, cases: Sequence[Case], source: str) -> Run:
-    """Without the paths of other splits; a path of no case of the register at all is an error."""
+    """In the register's order, whatever order they came in, and without the paths of other splits.
+
+    A path of no case of the register at all is an error.
+    """
     known, wanted = register.by_id(), {case.id for case in cases}
     for path in run.paths:
         if path.tags.case_id not in known:
@@ -129,7 +132,11 @@ def _of_cases(run: Run, register: Register, cases: Sequence[Case], source: str) 
                 f"{source}: {visible(path.path_id)}: expected a case of {register.name}, got {name!r}; "
                 "add the case, or choose another --experiment"
             )
-    return run._replace(paths=tuple(path for path in run.paths if path.tags.case_id in wanted))
+    places = {case_id: place for place, case_id in enumerate(known)}
+    chosen = [path for path in run.paths if path.tags.case_id in wanted]
+    return run._replace(
+        paths=tuple(sorted(chosen, key=lambda path: (places[path.tags.case_id or ""], path.tags.repetition or 0)))
+    )
 
 
 def _key() -> bytes | None:

@@ -218,6 +218,17 @@ def test_repetitions_are_rows_and_any_that_fails_fails(tmp_path, capsys):
     assert (code, found["missing"][0]["repetition"]) == (3, 2)
 
 
+def test_rows_stand_in_the_registers_order_whatever_order_they_came_in(tmp_path, capsys):
+    case, result = good()
+    cases = [{**case, "id": name} for name in ("b", "a", "c")]
+    came = [("c", 2), ("a", 1), ("b", 2), ("c", 1), ("a", 2), ("b", 1)]
+    results = [{**result, "id": name, "repetition": repetition} for name, repetition in came]
+    _, found = report(capsys, *write(tmp_path, cases, results))
+    assert [(row["id"], row["repetition"]) for row in found["cases"]] == [
+        (name, repetition) for name in ("b", "a", "c") for repetition in (1, 2)
+    ]
+
+
 def test_a_split_alone_is_judged(tmp_path, capsys):
     """Checklist 10."""
     cases = [{**GOOD["case"], "split": "test"}, {**SILENT["case"], "split": "dev"}]
