@@ -40,7 +40,8 @@ class Chunks:
     revisions: tuple[str | None, ...] = ()
     tenants: tuple[str | None, ...] = ()
     id_rules: tuple[str | None, ...] = ()
-    """Which rule gave each id: `id`, `metadata`, `source`, `content`."""
+    """Which rule gave each id: `id`, `metadata`, `source` (and offset), `content` (its hash), `position` (`#3`: none
+    of the others applied, so that it means nothing beyond this question); empty when all are the Documents' own."""
     parents: tuple[str | None, ...] = ()
     """The passage that a transformed one was made from."""
     texts: tuple[str | None, ...] = ()

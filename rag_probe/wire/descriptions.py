@@ -110,7 +110,11 @@ RETRIEVAL: Final = Section(
         Row(a.RETRIEVAL_DOCUMENTS, "ids", "the source document of each"),
         Row(a.RETRIEVAL_REVISIONS, "", "the revision of each"),
         Row(a.RETRIEVAL_TENANTS, "", "the tenant of each"),
-        Row(a.RETRIEVAL_ID_RULES, "`metadata` `source` `content` …", "which rule gave each id; none: its own"),
+        Row(
+            a.RETRIEVAL_ID_RULES,
+            "`metadata` `source` …",
+            "how each id was found; absent when each is the Document's own",
+        ),
         Row(a.RETRIEVAL_PARENTS, "ids", "the passage that a transformed one was made from"),
         Row(a.RETRIEVAL_TEXTS, "", "the passages", content=True),
         Row(a.RETRIEVAL_CANDIDATES, "ids", "what it chose from: nested retrievals"),
