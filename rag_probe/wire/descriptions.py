@@ -113,7 +113,7 @@ RETRIEVAL: Final = Section(
         Row(
             a.RETRIEVAL_ID_RULES,
             "`metadata` `source` …",
-            "how each id was found; absent when each is the Document's own",
+            "how each id was found; absent when all are Documents' own",
         ),
         Row(a.RETRIEVAL_PARENTS, "ids", "the passage that a transformed one was made from"),
         Row(a.RETRIEVAL_TEXTS, "", "the passages", content=True),
