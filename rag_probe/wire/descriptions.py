@@ -93,7 +93,11 @@ ROOT: Final = Section(
         Row(a.ANSWER_LENGTH, "characters", "of the answer"),
         Row(a.ANSWER_DIGEST, "hex", "as the question's"),
         Row(a.ANSWER_TEXT, "", "the answer", content=True),
-        Row(a.CITATION_IDS, "ids", "what the answer cites, in answer order; an unresolved marker's inner text"),
+        Row(
+            a.CITATION_IDS,
+            "ids",
+            "what the answer cites, in order; of an unresolved marker its inner text, `text:…` for content",
+        ),
         Row(a.CITATION_MARKERS, "", "the markers as written, as `[1]`"),
         Row(a.CITATION_STARTS, "characters of the answer", "where each marker begins"),
         Row(a.CITATION_ENDS, "characters of the answer", "where it ends, exclusive"),

@@ -63,6 +63,36 @@ def test_no_text_leaves(key, caplog):
     assert CANARY not in caplog.text
 
 
+CITING = {
+    "a tag around words": f"<co: {CANARY} is paid for>thirty days</co>",
+    "a quotation in structured output": json.dumps({"answer": "thirty days", "citations": [f"{CANARY} is paid for"]}),
+}
+
+
+def cited(policy, answer):
+    recorder = Recorder(policy=policy)
+    chain = {"context": Search(found=FOUND) | as_text, "question": RunnablePassthrough()} | PROMPT
+    (chain | Scripted(answers=[answer])).invoke("How long?", recorder.config)
+    return recorder
+
+
+@pytest.mark.parametrize("shape", CITING)
+@pytest.mark.parametrize("key", [None, b"secret"])
+def test_a_citation_that_is_text_of_the_answer_is_seen_but_not_read(shape, key):
+    """contracts 3: it stays visible as invalid, and its words stay inside."""
+    recorder = cited(CapturePolicy(digest_key=key), CITING[shape])
+    root = recorder.one("invoke_workflow")
+    assert list(root[a.CITATION_VALID]) == [False]
+    assert root[a.CITATION_IDS][0].startswith("text:")
+    assert CANARY.encode() not in exported(recorder)
+
+
+@pytest.mark.parametrize("shape", CITING)
+def test_with_content_on_it_can_be_read(shape):
+    root = cited(CapturePolicy(content=True), CITING[shape]).one("invoke_workflow")
+    assert root[a.CITATION_IDS][0] == f"{CANARY} is paid for"
+
+
 @pytest.mark.parametrize("where", ["retrieval", "model", "step", "tool"])
 def test_no_message_of_an_exception_leaves(where):
     recorder = Recorder(policy=CapturePolicy())
