@@ -49,9 +49,12 @@ class Current:
 
 
 def resolve() -> Current | None:
-    """The innermost open run around the calling code; None outside of any, and for one that is not recorded."""
+    """The innermost open run around the calling code; None outside of any.
+
+    One that is not recorded is a run as well: without it, `stage` would begin a trace of its own inside a refused one.
+    """
     run = runs.current()
-    return None if run is None or not run.request.recording else Current(run)
+    return None if run is None else Current(run)
 
 
 def _record(run: Run, stage: Stage, started: int, ended: int, error: str | None) -> None:

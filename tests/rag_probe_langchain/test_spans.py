@@ -11,6 +11,7 @@ from opentelemetry.sdk.trace import SpanProcessor
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 
 from rag_probe import attributes as a
+from rag_probe import stage, staging, tell
 from rag_probe.policy import CapturePolicy
 from rag_probe.sampling import KeepCases
 from rag_probe_langchain import spans
@@ -125,3 +126,20 @@ def test_starts_and_ends_that_race_leave_nothing(rounds):
         thread.join(10)
     assert_well_formed(recorder.spans)
     assert len(recorder.named("invoke_workflow")) == rounds
+
+
+def test_what_the_app_says_inside_a_refused_question_begins_no_trace_of_its_own(monkeypatch):
+    ambient = Recorder()
+    monkeypatch.setattr(staging, "_tracer", ambient.provider.get_tracer("rag_probe"))
+    refused = Recorder(sampler=ALWAYS_OFF)
+
+    def check(found):
+        with stage("permission") as decided:
+            decided.allow("gift")
+        tell.outcome("partial")
+        return found
+
+    for _ in range(2):  # the first is refused at its root, later ones before they begin
+        rag(steps=RunnableLambda(check)).invoke("How long?", refused.config)
+    assert not ambient.spans
+    assert not refused.spans
