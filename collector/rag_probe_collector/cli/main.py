@@ -34,6 +34,8 @@ def _run(arguments: list[str]) -> int:
     except (BrokenPipeError, PipeClosedError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing to flush at exit
         return BROKEN_PIPE
+    except OSError as error:  # of a place that nobody thought of: a name that is too long, a disk that is full
+        return _refuse(f"{error.filename or 'input'}: {error.strerror or type(error).__name__}; check the path")
     except KeyboardInterrupt:
         return INTERRUPTED
     return code

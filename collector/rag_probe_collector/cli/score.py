@@ -108,7 +108,14 @@ def _template(text: str | None) -> str | None:
     """A template becomes a link in a page, so only a web address will do."""
     if text is None:
         return None
-    parts = urlsplit(text)
-    if parts.scheme not in ("http", "https") or not parts.netloc or "{trace_id}" not in text:
+    if not _is_web_address(text) or "{trace_id}" not in text:
         raise InputError(f"--trace-url {text!r}: expected a web address with {{trace_id}} in it")
     return text
+
+
+def _is_web_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.netloc)

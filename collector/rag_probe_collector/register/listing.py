@@ -11,6 +11,7 @@ from typing import Final, cast
 import orjson
 
 from rag_probe_collector.errors import InputError
+from rag_probe_collector.register.repeated import refuse_repeated
 from rag_probe_collector.register.visible import describe, visible
 from rag_probe_collector.register.yaml_listing import yaml_nodes, yaml_value
 
@@ -110,10 +111,12 @@ def _lines(data: bytes, name: str) -> Iterator[Item]:
 
 def _parse(data: bytes, place: str) -> object:
     try:
-        return orjson.loads(data)
+        value: object = orjson.loads(data)
     except orjson.JSONDecodeError as error:
         where = place if data.count(b"\n") <= 1 else f"{place}:{error.lineno}"
         raise InputError(f"{where}: expected JSON in UTF-8: {error.msg} (column {error.colno})") from None
+    refuse_repeated(data, place)
+    return value
 
 
 def _listed(value: object, name: str, key: str) -> Listing:

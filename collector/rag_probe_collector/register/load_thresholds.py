@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from dataclasses import fields
 from datetime import datetime
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 import orjson
 
 from rag_probe_collector.errors import InputError
 from rag_probe_collector.register.listing import Item, check_schema, read_bytes
-from rag_probe_collector.register.thresholds import Thresholds
+from rag_probe_collector.register.repeated import refuse_repeated
+from rag_probe_collector.register.thresholds import Thresholds, Waiver
 from rag_probe_collector.register.validate import Shape
 from rag_probe_collector.register.visible import visible
 from rag_probe_collector.register.yaml_listing import yaml_object
 
 _SHAPE: Final = Shape(Thresholds, "thresholds")
+_WAIVER: Final = tuple(each.name for each in fields(Waiver))
 
 
 def load_thresholds(path: Path) -> tuple[Thresholds, str]:
@@ -29,6 +32,7 @@ def load_thresholds(path: Path) -> tuple[Thresholds, str]:
             f"{name}: expected the field {meant!r}, got {written[:80]!r}; an ignored limit protects nothing"
         )
     thresholds = _SHAPE.read(item)
+    _refuse_unknown(item.value, name)
     check_schema(thresholds.schema, "rag-probe.thresholds/1", name)
     problem = next(_faults(thresholds), None)
     if problem is not None:
@@ -40,9 +44,23 @@ def _parse(data: bytes, name: str) -> object:
     if not data.lstrip().startswith(b"{"):
         return yaml_object(data, name)
     try:
-        return orjson.loads(data)
+        value: object = orjson.loads(data)
     except orjson.JSONDecodeError as error:
         raise InputError(f"{name}:{error.lineno}: expected JSON in UTF-8: {error.msg}") from None
+    refuse_repeated(data, name)
+    return value
+
+
+def _refuse_unknown(value: object, name: str) -> None:
+    """A field of an exception that is not known may be a `case_id` misspelt, and would excuse every case."""
+    exceptions = cast("dict[str, list[dict[str, object]]]", value).get("exceptions") or []
+    for at, written in enumerate(exceptions):
+        unknown = [word for word in written if word not in _WAIVER]
+        if unknown:
+            raise InputError(
+                f"{name}: exceptions[{at}]: expected {', '.join(_WAIVER)}, got {visible(unknown[0][:80])!r}; "
+                "a field that is ignored may excuse more than was meant"
+            )
 
 
 def _faults(thresholds: Thresholds) -> Iterator[str]:

@@ -11,6 +11,7 @@ from yaml.constructor import ConstructorError, SafeConstructor
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from rag_probe_collector.errors import InputError
+from rag_probe_collector.register.visible import visible
 
 _Loader: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _SPARE: Final = 10_000
@@ -92,12 +93,28 @@ def _refuse_bombs(root: Node, name: str) -> None:
             sizes[id(node)] = 1 + sum(sizes[id(child)] or 0 for child in _children(node))
         elif id(node) not in sizes:
             sizes[id(node)] = None
+            _refuse_repeated(node, name)
             stack.append((node, True))
             stack.extend((child, False) for child in _children(node))
         elif sizes[id(node)] is None:
             raise InputError(f"{name}:{node.start_mark.line + 1}: expected no alias to a node inside itself")
     if (sizes[id(root)] or 0) > _TIMES * len(sizes) + _SPARE:
         raise InputError(f"{name}: expected few aliases: written out they make {sizes[id(root)]} nodes; write it out")
+
+
+def _refuse_repeated(node: Node, name: str) -> None:
+    """A key written twice: the last would win without a word."""
+    if not isinstance(node, MappingNode):
+        return
+    seen: set[str] = set()
+    for key, _ in node.value:
+        if isinstance(key, ScalarNode):
+            if key.value in seen:
+                place = f"{name}:{key.start_mark.line + 1}"
+                raise InputError(
+                    f"{place}: expected each field once, got {visible(key.value[:80])!r} twice; remove one"
+                )
+            seen.add(key.value)
 
 
 def _children(node: Node) -> list[Node]:

@@ -137,6 +137,7 @@ def test_unusable_input_is_exit_2_and_one_line(tmp_path, capsys, cases, results,
     [
         ("--trace-url=javascript:alert({trace_id})", "--trace-url"),
         ("--trace-url=https://jaeger/", "--trace-url"),
+        ("--trace-url=http://[{trace_id}", "--trace-url"),
         ("--split=train", "--split"),
         ("--split=test", "expected cases of the split test, got none"),
         ("--experiment=other", "expected --experiment to be one of"),

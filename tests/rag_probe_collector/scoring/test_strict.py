@@ -66,8 +66,8 @@ def test_every_row_and_the_gate_are_what_the_checklist_says(tmp_path_factory, su
     request = Request(source="results", cases=home / "cases.jsonl")
     report, _ = evaluate(request, source, Selection(), datetime.now(UTC))
 
-    by_id = {case["id"]: case for case in cases}
-    right = [naive(by_id[result["id"]], result) for result in results]
+    by_id = {result["id"]: result for result in results}
+    right = [naive(case, by_id[case["id"]]) for case in cases]
     assert [{name: row[name] for name in right[0]} for row in report["cases"]] == right
     assert (report["gate"] == "PASS") == naive_gate(right)
     assert (report["gate"] == "PASS") == (report["exit_code"] == 0)
