@@ -26,6 +26,7 @@ from opentelemetry.trace import (
 
 from rag_probe import attributes as a
 from rag_probe.attributes import Value
+from rag_probe.faults import error_type
 from rag_probe.faults import log_once
 from rag_probe.version import VERSION
 from rag_probe_langchain.opening import opening, title
@@ -120,18 +121,12 @@ def span_of(run: Run) -> Span:
     return run.span or _start(run)
 
 
-def error_name(error: BaseException) -> str:
-    """The exception's type with its module, as `error.type` holds it. Its message is content."""
-    kind = type(error)
-    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
-
-
 def _write(run: Run) -> None:
     span = run.span or _start(run)
     if run.final:
         span.set_attributes(run.final)
     if run.error is not None:
-        span.set_attribute(a.ERROR_TYPE, error_name(run.error))
+        span.set_attribute(a.ERROR_TYPE, error_type(run.error))
         span.set_status(Status(StatusCode.ERROR, run.request.options.policy.text(str(run.error))))
     span.end(run.ended)
 
