@@ -26,8 +26,7 @@ from opentelemetry.trace import (
 
 from rag_probe import attributes as a
 from rag_probe.attributes import Value
-from rag_probe.faults import error_type
-from rag_probe.faults import log_once
+from rag_probe.faults import error_type, log_once
 from rag_probe.version import VERSION
 from rag_probe_langchain.opening import opening, title
 from rag_probe_langchain.request import Request, StageSpan, Writer
