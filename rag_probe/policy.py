@@ -62,11 +62,16 @@ class CapturePolicy:
                 return None
         return well_formed(text[: self.max_characters])
 
+    @property
+    def clear(self) -> bool:
+        """Whether texts leave as they are, so that an unkeyed hash of them tells nothing more."""
+        return self.content and self.redact is None
+
     def digest(self, text: str) -> str | None:
         """HMAC-SHA-256 in hex under the key; an unkeyed SHA-256 only where the text itself leaves too."""
         if self.digest_key is not None:
             return hmac.new(self.digest_key, well_formed(text).encode(), hashlib.sha256).hexdigest()
-        return hashlib.sha256(well_formed(text).encode()).hexdigest() if self.content else None
+        return hashlib.sha256(well_formed(text).encode()).hexdigest() if self.clear else None
 
     def reason(self, reason: str | None) -> str | None:
         """A short code (`[A-Za-z0-9_.:-]`, at most 64 characters) always; a sentence only with content on."""

@@ -17,6 +17,7 @@ from rag_probe.current import Told, current_run
 from rag_probe.faults import log_once, warn_once
 from rag_probe.identifiers import identifier, identity_of
 from rag_probe.measured import number, whole
+from rag_probe.pointers import admitted
 from rag_probe.policy import policy_from_environment
 from rag_probe.stages import Answer, Budget, Identity, Outcome
 from rag_probe.wire.answer import OUTCOMES, put_answer
@@ -98,8 +99,9 @@ def _say(told: Told) -> None:
 
 def _attributes(told: Told) -> dict[str, Value]:
     out: dict[str, Value] = {}
-    answer = Answer(outcome=told.outcome, confidence=told.confidence, citations=told.citations)
-    put_answer(out, answer, policy_from_environment().max_items)
+    policy = policy_from_environment()
+    citations = None if told.citations is None else admitted(told.citations, policy)
+    put_answer(out, Answer(outcome=told.outcome, confidence=told.confidence, citations=citations), policy.max_items)
     put_budget(out, told.budget)
     put_identity(out, told.identity)
     return out

@@ -10,7 +10,7 @@ from langchain_core.messages import BaseMessage
 from langchain_core.outputs import LLMResult
 
 from rag_probe.faults import log_once
-from rag_probe.policy import CapturePolicy
+from rag_probe.pointers import admitted
 from rag_probe.stages import Answer, Citations, Outcome
 from rag_probe_langchain.citing.citations import Cited, find_citations
 from rag_probe_langchain.reading.prompt_text import message_text
@@ -43,6 +43,8 @@ def answer_of(request: Request, output: object) -> Read:
     citations = None if told.citations is None else _checked(told.citations, found.made)
     if citations is None and found.text is not None:
         citations = _citations(output, found, request)
+    if citations is not None:
+        citations = admitted(citations, request.options.policy, request.documents.whole)
     content = None if found.text is None else request.options.policy.content_of(found.text)
     answer = Answer(outcome=outcome, content=content, confidence=told.confidence, citations=citations)
     return Read(answer, (("answer.outcome",) if inferred else ()) + (("answer.text",) if found.inferred else ()))
@@ -126,27 +128,13 @@ def _citations(output: object, found: _Text, request: Request) -> Citations | No
     cited: Sequence[Cited] = ()
     for answer in _answers(output, found):
         cited = cited or find_citations(answer, context or (), known)
-    policy = request.options.policy
-    named = [_named(one, policy) if one.is_text else (one.id, one.marker) for one in cited]
     return Citations(
-        ids=tuple([name for name, _ in named]),
-        markers=tuple([marker for _, marker in named]),
+        ids=tuple([one.id for one in cited]),
+        markers=tuple([one.marker for one in cited]),
         starts=_known([one.start for one in cited]),
         ends=_known([one.end for one in cited]),
         valid=() if context is None else tuple([one.valid for one in cited]),
     )
-
-
-def _named(cited: Cited, policy: CapturePolicy) -> tuple[str, str | None]:
-    """Id and marker of a citation that is text of the answer: it passes the gate that the answer passes.
-
-    Held back, it is told by its digest, if there is a key: two of the same stay the same.
-    """
-    written = policy.text(cited.id)
-    if written is not None:
-        return written, policy.text(cited.marker)
-    digest = policy.digest(cited.id)
-    return f"text:{digest[:16] if digest else 'held-back'}", None
 
 
 def _answers(output: object, found: _Text) -> Iterator[object]:

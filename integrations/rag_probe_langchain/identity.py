@@ -87,7 +87,7 @@ def _hashed(text: str, policy: CapturePolicy, ordinal: int) -> tuple[str, str]:
     data = text.encode("utf-8", "replace")
     if policy.digest_key is not None:
         return hmac.new(policy.digest_key, data, hashlib.sha256).hexdigest()[:32], "content"
-    if policy.content or len(text) >= _SHORTEST:
+    if policy.clear or len(text) >= _SHORTEST:
         return hashlib.sha256(data).hexdigest()[:32], "content"
     return f"#{ordinal}", "position"
 

@@ -12,7 +12,7 @@ from langchain_core.tools import tool
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 
 from rag_probe import attributes as a
-from rag_probe import stage
+from rag_probe import stage, tell
 from rag_probe.policy import CapturePolicy
 
 from .apps import PROMPT, Scripted, Search, as_text, rag
@@ -85,6 +85,45 @@ def test_a_citation_that_is_text_of_the_answer_is_seen_but_not_read(shape, key):
     assert list(root[a.CITATION_VALID]) == [False]
     assert root[a.CITATION_IDS][0].startswith("text:")
     assert CANARY.encode() not in exported(recorder)
+
+
+AROUND = {
+    "a title behind the number": f"Thirty days [Source 1: {CANARY}].",
+    "a list": f"Thirty days [Smith {CANARY}; one].",
+    "round brackets": f"Thirty days (because of {CANARY}, one).",
+    "a dagger": f"Thirty days 【1†{CANARY} handbook】.",
+}
+
+
+@pytest.mark.parametrize("shape", AROUND)
+def test_the_words_around_a_citation_stay_inside(shape):
+    recorder = cited(CapturePolicy(digest_key=b"k"), AROUND[shape])
+    root = recorder.one("invoke_workflow")
+    assert (list(root[a.CITATION_IDS]), list(root[a.CITATION_VALID])) == (["one"], [True])
+    assert CANARY.encode() not in exported(recorder)
+
+
+def test_the_words_of_a_told_citation_pass_the_same_gate():
+    def cite(message):
+        tell.citations([("one", f"[{CANARY} says so]", 0, 9), f"as {CANARY} said"])
+        return message.text
+
+    recorder = Recorder(policy=CapturePolicy())
+    chain = {"context": Search(found=FOUND) | as_text, "question": RunnablePassthrough()} | PROMPT
+    (chain | Scripted(answers=["Thirty days."]) | cite).invoke("How long?", recorder.config)
+    assert recorder.one("invoke_workflow")[a.CITATION_IDS] == ("one", "text:held-back")
+    assert CANARY.encode() not in exported(recorder)
+
+
+@pytest.mark.parametrize("redact", [lambda text: "*", lambda text: 1 / 0])
+def test_what_is_redacted_is_not_hashed_in_the_clear(redact):
+    """A short text can be guessed from its hash: only a text that leaves as it is has one without a key."""
+    recorder = Recorder(policy=CapturePolicy(content=True, redact=redact))
+    short = Search(found=[Document(page_content="PIN 4711")])
+    chain = {"context": short | as_text, "question": RunnablePassthrough()} | PROMPT
+    (chain | Scripted(answers=["It is 4711."])).invoke("What is the PIN?", recorder.config)
+    assert not [name for span in recorder.spans for name in span.attributes if name.endswith("digest")]
+    assert recorder.one("retrieval")[a.RETRIEVAL_ID_RULES] == ("position",)
 
 
 @pytest.mark.parametrize("shape", CITING)

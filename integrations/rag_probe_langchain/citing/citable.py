@@ -11,7 +11,6 @@ from rag_probe.values import value
 LONGEST_ID: Final = 300
 """Code points. Longer text names nothing."""
 
-_LONGEST_WORD: Final = 100
 _LONGEST_NUMBER: Final = 3
 """Digits: `[2024]` is a year, `[12]` may be a passage that is not there."""
 
@@ -31,21 +30,12 @@ class Cited:
     id: str
     """Of the passage; for a citation that points nowhere, what the answer wrote instead."""
     marker: str
-    """As it stands in the answer; for a citation beside the text, the kind of its record. Never text of the answer."""
+    """As it stands in the answer; for a citation beside the text, the kind of its record."""
     start: int | None
     """Of the marker, or of the text that is cited for, in code points of the answer's text. None for one beside it."""
     end: int | None
     valid: bool
     """Whether it points to a passage that the model saw."""
-
-    @property
-    def is_text(self) -> bool:
-        """Whether `id` and `marker` may hold text of the answer instead of an id, and so are content.
-
-        Of a citation that points nowhere, when what was written has whitespace or is long: a quotation in a list of
-        citations, a title, free text in a tag.
-        """
-        return not self.valid and (len(self.id) > _LONGEST_WORD or self.id.split() != [self.id])
 
 
 class Citable:

@@ -308,13 +308,6 @@ class TestStructured:
         assert (cited.start, cited.end, cited.marker) == (None, None, "citations")
 
 
-def test_what_may_be_text_of_the_answer_says_so():
-    output = {"citations": ["doc-7", "doc-13", "Twelve weeks, as he told her"]}
-    assert [cited.is_text for cited in find_citations(output, CONTEXT)] == [False, False, True]
-    assert [cited.is_text for cited in find_citations("<co: twelve weeks>x</co>", CONTEXT)] == [True]
-    assert [cited.is_text for cited in find_citations("[two words]", ("two words",))] == [False]
-
-
 class TestHostile:
     @pytest.mark.parametrize(
         "text",
