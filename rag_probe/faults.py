@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
+from traceback import format_tb
 from typing import Final
 
 LIMIT: Final = 256
@@ -16,12 +17,12 @@ _said: Final[dict[tuple[str, str], object]] = {}
 def log_once(kind: str, error: BaseException) -> None:
     """Say at WARNING, once per `kind` and type of error, that recording failed and where; never raises.
 
-    The error's message and traceback may quote content: they come at DEBUG only.
+    Where it came from is told at DEBUG; its message, which may quote content, never.
     """
     name = type(error).__name__
     if _first(kind, name):
         _logger.warning("%s failed with %s at %s; the app is unaffected, and this is said once", kind, name, _at(error))
-        _logger.debug("%s failed", kind, exc_info=error)
+        _logger.debug("%s failed with %s:\n%s", kind, name, "".join(format_tb(error.__traceback__)))
 
 
 def warn_once(kind: str, message: str, *arguments: object) -> None:
