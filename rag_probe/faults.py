@@ -37,6 +37,14 @@ def error_type(error: BaseException) -> str:
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 
+def message_of(error: BaseException) -> str:
+    """What an exception says, which may be content; nothing where it cannot say it."""
+    try:
+        return str(error)
+    except Exception:  # the app's own class
+        return ""
+
+
 def _first(kind: str, name: str) -> bool:
     # setdefault is atomic: no lock that a fork could leave held.
     token = object()

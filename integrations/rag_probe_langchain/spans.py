@@ -26,7 +26,7 @@ from opentelemetry.trace import (
 
 from rag_probe import attributes as a
 from rag_probe.attributes import Value
-from rag_probe.faults import error_type, log_once
+from rag_probe.faults import error_type, log_once, message_of
 from rag_probe.version import VERSION
 from rag_probe_langchain.opening import opening, title
 from rag_probe_langchain.request import Request, StageSpan, Writer
@@ -126,7 +126,9 @@ def _write(run: Run) -> None:
         span.set_attributes(run.final)
     if run.error is not None:
         span.set_attribute(a.ERROR_TYPE, error_type(run.error))
-        span.set_status(Status(StatusCode.ERROR, run.request.options.policy.text(str(run.error))))
+        policy = run.request.options.policy
+        said = policy.text(message_of(run.error)) if policy.content else None
+        span.set_status(Status(StatusCode.ERROR, said or None))
     span.end(run.ended)
 
 

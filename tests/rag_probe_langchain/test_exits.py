@@ -11,6 +11,7 @@ from langchain_core.runnables import RunnableGenerator, RunnableLambda
 from opentelemetry.trace import StatusCode
 
 from rag_probe import attributes as a
+from rag_probe.policy import CapturePolicy
 from rag_probe_langchain import runs
 
 from .apps import ANSWER, Scripted, Search, allowed, as_text, passages, rag
@@ -48,6 +49,23 @@ def test_an_error_in_a_stage_stands_on_its_span_and_on_the_root(stage, streamed)
         assert span.status.status_code is StatusCode.ERROR
         assert span.status.description is None
     assert recorder.one("invoke_workflow")[a.ANSWER_OUTCOME] == "error"
+    assert_well_formed(recorder.spans)
+
+
+class UnspeakableError(Exception):
+    def __str__(self):
+        raise KeyError("secret")
+
+
+@pytest.mark.parametrize("stage", BROKEN)
+@pytest.mark.parametrize("content", [False, True])
+def test_an_error_that_cannot_say_itself_loses_no_span(stage, content, caplog):
+    recorder = Recorder(policy=CapturePolicy(content=content))
+    with pytest.raises(UnspeakableError):
+        BROKEN[stage](UnspeakableError()).invoke(QUESTION, recorder.config)
+    for name in (stage, "invoke_workflow"):
+        assert recorder.one(name)[a.ERROR_TYPE].endswith("UnspeakableError")
+    assert not caplog.records
     assert_well_formed(recorder.spans)
 
 
