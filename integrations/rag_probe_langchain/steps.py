@@ -13,11 +13,12 @@ from rag_probe_langchain.builder import SHORTEST
 from rag_probe_langchain.documents import Documents
 from rag_probe_langchain.flow import Change, changes
 from rag_probe_langchain.known import arrived, minimal, narrowed, passed
+from rag_probe_langchain.leftovers import without_leftovers
 from rag_probe_langchain.marked import marked, reranked
 from rag_probe_langchain.request import Request, TextStep
 from rag_probe_langchain.retrieval import retrieval_attributes
 from rag_probe_langchain.run import Ids, Run
-from rag_probe_langchain.scan import Found, lists_in, shape_of, texts_in
+from rag_probe_langchain.scan import Found, lists_in, mapping, shape_of, texts_in
 from rag_probe_langchain.spans import beside
 
 _BARE: Final = frozenset({"text", "opaque"})
@@ -33,7 +34,7 @@ def is_plumbing(run: Run, outputs: object) -> bool:
 
 def step_ended(run: Run, outputs: object, ended: int) -> dict[str, Value]:
     """Record what the step turned out to be, beside it or under its node; returns what a marked step says of itself."""
-    run.empty = outputs is None or outputs == {}
+    run.empty = outputs is None or mapping(outputs) == {}
     documents = run.request.documents
     after = lists_in(outputs)
     if run.mark is not None:
@@ -70,6 +71,8 @@ def _inferred(run: Run, before: Mapping[str, Ids], after: Sequence[Found], ended
             sets[key] = documents.now(passages)
     if not before and run.results is None:
         return
+    if len(before) > 1:
+        before = without_leftovers(run, before, after)
     for change in changes(before, sets, run.results or ()):
         _changed(run, change, ended)
     direct = sets.get("")

@@ -110,3 +110,26 @@ def nested() -> Any:
 
 
 RETRYING = {"retry_policy": RetryPolicy(max_attempts=2, initial_interval=0.001, jitter=False, retry_on=TimeoutError)}
+
+
+class Graded(TypedDict, total=False):
+    question: str
+    found: list[Document]
+    kept: list[Document]
+
+
+def two_turns(kept: list[tuple[str, ...]]) -> Any:
+    """A graph that remembers, and keeps other passages in each turn; `retrieve` and `grade` write different lists."""
+    turns = iter(kept)
+
+    def retrieve(state: Graded) -> Graded:
+        return {"found": Search(found=passages("returns", "sale", "gift")).invoke(state["question"])}
+
+    def grade(state: Graded) -> Graded:
+        wanted = next(turns)
+        return {"kept": [each for each in state["found"] if each.id in wanted]}
+
+    graph = StateGraph(Graded)
+    graph.add_sequence([retrieve, grade])
+    graph.add_edge(START, "retrieve")
+    return graph.compile(checkpointer=InMemorySaver())

@@ -15,7 +15,7 @@ from rag_probe_langgraph import RagProbeGraphHandler
 from tests.rag_probe_langchain.apps import ANSWER, Scripted
 from tests.rag_probe_langchain.recorded import Recorder, assert_well_formed
 
-from .graphs import RETRYING, approved, checked, fan_out, nested, one
+from .graphs import RETRYING, approved, checked, fan_out, nested, one, two_turns
 
 QUESTION = {"question": "How long do I have?"}
 THREAD = {"configurable": {"thread_id": "t-1"}}
@@ -317,3 +317,17 @@ async def test_a_cancelled_graph_leaves_nothing_open():
         await task
     assert [span.name for span in recorded.spans][-1] == "invoke_workflow LangGraph"
     assert_well_formed(recorded.spans)
+
+
+@pytest.mark.parametrize("kept", [("returns", "sale"), ("gift",), ()])
+def test_a_list_of_an_earlier_turn_is_not_what_a_step_began_with(kept):
+    """A checkpointer brings back what the last turn kept: the same ids, or others, in other objects."""
+    app = two_turns([("returns", "sale"), kept])
+    recorder = Recorder(RagProbeGraphHandler)
+    config = {**recorder.config, "configurable": {"thread_id": "t"}}
+    app.invoke({"question": "one"}, config)
+    recorder.exporter.clear()
+    app.invoke({"question": "two"}, config)
+    attributes = recorder.one("rag.filter grade")
+    assert tuple(attributes.get(a.FILTER_KEPT, ())) == kept
+    assert set(attributes[a.FILTER_DROPPED]) == {"returns", "sale", "gift"} - set(kept)
