@@ -18,15 +18,22 @@ MAX_ID: Final = 256
 
 def identifier(value: object) -> str | None:
     """`value` as an id: text, and integers (numpy's too), UUIDs, dates and enums as text; None for anything else."""
+    try:
+        return _identifier(value)
+    except Exception:  # an array of several, too many digits to print, an object that raises when it is looked at
+        return None
+
+
+def _identifier(value: object) -> str | None:
     match value:
         case Enum():
-            return identifier(cast("object", value.value))
+            return _identifier(cast("object", value.value))
         case str():
             return well_formed(value[:MAX_ID]) or None
         case bool() | None:
             return None
         case SupportsIndex():
-            return _index(value)
+            return str(index(value))[:MAX_ID]
         case UUID():
             return str(value)
         case date():
@@ -45,13 +52,6 @@ def identifier_of(item: object, keys: Iterable[str]) -> str | None:
     except Exception:  # an object whose attributes raise has no id
         return None
     return own
-
-
-def _index(value: SupportsIndex) -> str | None:
-    try:
-        return str(index(value))[:MAX_ID]
-    except Exception:  # an array of several, or an integer of more digits than Python prints
-        return None
 
 
 def _get(item: object, name: str) -> object:

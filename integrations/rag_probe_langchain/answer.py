@@ -12,6 +12,7 @@ from langchain_core.outputs import LLMResult
 from rag_probe.faults import log_once
 from rag_probe.pointers import admitted
 from rag_probe.stages import Answer, Citations, Outcome
+from rag_probe.wire.answer import OUTCOMES
 from rag_probe_langchain.citing.citations import Cited, find_citations
 from rag_probe_langchain.reading.prompt_text import message_text
 from rag_probe_langchain.request import Made, Request
@@ -38,10 +39,10 @@ class _Text(NamedTuple):
 def answer_of(request: Request, output: object) -> Read:
     """What the question got: told by the app, else inferred."""
     found = _text(output, request.made)
-    outcome, inferred = _outcome(request, output, found.text)
+    outcome, inferred = _outcome(request, output, found)
     told = request.told
     citations = None if told.citations is None else _checked(told.citations, found.made)
-    if citations is None and found.text is not None:
+    if citations is None and (found.text is not None or found.made is not None):
         citations = _citations(output, found, request)
     if citations is not None:
         citations = admitted(citations, request.options.policy, request.documents.whole)
@@ -53,13 +54,13 @@ def answer_of(request: Request, output: object) -> Read:
 def _text(output: object, made: Sequence[Made]) -> _Text:
     """A string or message; else what is named an answer; else what a model wrote and the root returned, the latest one.
 
-    Without any of these, the last model's text, inferred.
+    Without any of these, the last model's text, inferred; None where it answered by a structure (a tool's call).
     """
     if isinstance(output, LLMResult):
-        return _Text(made[-1].text, made[-1]) if made else _Text(None, None)
+        return _last(made)
     if isinstance(output, (str, BaseMessage)):
         text = output if isinstance(output, str) else message_text(output)
-        return _Text(text, _writer(text, made))
+        return _last(made) if _is_call(text, output) else _Text(text, _writer(text, made))
     texts = _texts(output)
     for name in _NAMES:
         if name in texts:
@@ -68,7 +69,20 @@ def _text(output: object, made: Sequence[Made]) -> _Text:
     for one in reversed(made):
         if one.text and one.text in returned:
             return _Text(one.text, one)
-    return _Text(made[-1].text, made[-1], inferred=True) if made else _Text(None, None)
+    last = _last(made)
+    return last if last.text is None else last._replace(inferred=True)
+
+
+def _last(made: Sequence[Made]) -> _Text:
+    if not made:
+        return _Text(None, None)
+    last = made[-1]
+    return _Text(None if _is_call(last.text, last.message) else last.text, last)
+
+
+def _is_call(text: str, message: object) -> bool:
+    """Whether a model answered with a tool's call instead of text, as it does for structured output."""
+    return not text.strip() and bool(getattr(message, "tool_calls", None))
 
 
 def _writer(text: str, made: Sequence[Made]) -> Made | None:
@@ -81,32 +95,38 @@ def _writer(text: str, made: Sequence[Made]) -> Made | None:
 
 
 def _texts(output: object) -> dict[str, str]:
-    """The strings directly in an output, and the model's last word where a value is a list of messages."""
-    found: dict[str, str] = {}
+    """The strings directly in an output, and the model's last word where a value is a list of messages.
+
+    An agent's structured response comes first.
+    """
+    found = _texts(inner) if (inner := (mapping(output) or {}).get("structured_response")) is not None else {}
     for key, value in (mapping(output) or {}).items():
         items = sequence(value)
         last = items[-1] if items else value
         if isinstance(last, str) and items is None:
-            found[str(key)] = last
+            found.setdefault(str(key), last)
         elif isinstance(last, BaseMessage) and last.type == "ai":
-            found[str(key)] = message_text(last)
+            found.setdefault(str(key), message_text(last))
     return found
 
 
-def _outcome(request: Request, output: object, text: str | None) -> tuple[Outcome | None, bool]:
+def _outcome(request: Request, output: object, found: _Text) -> tuple[Outcome | None, bool]:
     """What the app says, else what the text shows; and whether it was inferred."""
     said = request.told.outcome or _asked(request, output)
     if said is not None or request.paused:
         return said, False
+    if found.text is None:
+        return ("answered" if found.made is not None else "abstained"), True
     wrote = bool(request.made) or request.resumed
-    return ("answered" if wrote and (text or "").strip() else "abstained"), True
+    return ("answered" if wrote and found.text.strip() else "abstained"), True
 
 
 def _asked(request: Request, output: object) -> Outcome | None:
     if request.options.outcome is None:
         return None
     try:
-        return request.options.outcome(output)
+        said = request.options.outcome(output)
+        return None if said is None else OUTCOMES[said]
     except Exception as error:  # the app's own hook: its failure must not reach the app
         log_once("outcome=", error)
         return None
@@ -141,8 +161,8 @@ def _answers(output: object, found: _Text) -> Iterator[object]:
     """Where an answer may cite: its message, else its text; then the output around it."""
     made = found.made
     yield made.message if made is not None and made.message is not None and made.text == found.text else found.text
-    if not isinstance(output, (str, BaseMessage)) and mapping(output) is not None:
-        yield output
+    if not isinstance(output, (str, BaseMessage)) and (entries := mapping(output)) is not None:
+        yield entries
 
 
 def _known(places: Sequence[int | None]) -> tuple[int | None, ...]:

@@ -9,15 +9,18 @@ from typing import Final, NamedTuple
 
 from langchain_core.documents import Document
 
+from rag_probe.measured import number
 from rag_probe.policy import CapturePolicy
 from rag_probe.stages import Chunks
-from rag_probe_langchain.identity import identify, number
+from rag_probe_langchain.identity import identify
 from rag_probe_langchain.run import Ids
 from rag_probe_langchain.scan import is_document, is_pair, sequence
 
 _LISTS: Final = 256
 _DOCUMENTS: Final = 10_000
 """Bounds of what one question may keep alive."""
+_SEARCHED: Final = 50_000_000
+"""Characters in which one question's passages without names are searched: some 50 ms. What comes later is itself."""
 _DOCUMENT: Final = {Document}
 _WEAK: Final = frozenset({"content", "position"})
 """Rules that say nothing but what the text is: a passage cut from another one is that one."""
@@ -39,6 +42,7 @@ class Documents:
         "_by_object",
         "_lists",
         "_policy",
+        "_searched",
         "_variants",
         "any",
         "owners",
@@ -52,6 +56,7 @@ class Documents:
         self._by_object: dict[int, str] = {}
         self._alive: list[Sequence[Document]] = []
         self._lists: dict[int, _Seen] = {}
+        self._searched = 0
         self.any = False
         """Whether there was any."""
         self.owners: dict[str, str | list[str]] = {}
@@ -124,6 +129,9 @@ class Documents:
         """The passage that one without a name of its own was cut from, else itself."""
         if rule in _WEAK and text not in self.owners and text.strip():
             for longer, owners in self.owners.items():
+                self._searched += len(longer)
+                if self._searched > _SEARCHED:
+                    break
                 if text in longer:
                     return owners if isinstance(owners, str) else owners[0]
         return name

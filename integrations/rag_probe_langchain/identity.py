@@ -6,17 +6,19 @@ import hashlib
 import hmac
 from collections.abc import Mapping, Sequence
 from math import isfinite
-from typing import Final, TypeAlias, cast
+from typing import Final, TypeAlias
 
 from langchain_core.documents import Document
 
 from rag_probe.identifiers import MAX_ID, identifier
+from rag_probe.measured import number
 from rag_probe.policy import CapturePolicy
 from rag_probe.stages import Chunks
 
 _SHORTEST: Final = 32
 """Characters below which a text could be guessed from its unkeyed hash."""
 _OFFSETS: Final = ("start_index", "chunk_index", "offset", "seq_num")
+_LARGE: Final = 2**63
 _STR: Final = {str}
 _INT: Final = {int}
 _FLOAT: Final = {float}
@@ -46,17 +48,6 @@ def identify(documents: Sequence[Document], policy: CapturePolicy, seen: int) ->
     )
 
 
-def number(value: object) -> float | None:
-    """A finite float of anything that is a number, numpy's included; else None."""
-    if isinstance(value, (str, bytes, bool)) or not hasattr(value, "__float__"):
-        return None
-    try:
-        result = float(cast("float", value))
-    except (TypeError, ValueError, OverflowError):
-        return None
-    return result if isfinite(result) else None
-
-
 def _ids(
     documents: Sequence[Document], keys: set[str], policy: CapturePolicy, seen: int
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -78,7 +69,7 @@ def _identity(document: Document, wanted: Sequence[str], policy: CapturePolicy, 
             return name, "metadata"
     if source := identifier(metadata.get("source")):
         for key in _OFFSETS:
-            if (offset := identifier(metadata.get(key))) is not None:
+            if (offset := identifier(metadata.get(key))) and offset.isdecimal():
                 return f"{source}#{offset}", "source"
     return _hashed(document.page_content, policy, ordinal)
 
@@ -111,7 +102,9 @@ def _words(metadata: Sequence[Metadata], wanted: Sequence[str], keys: set[str]) 
     if _are_ids(column):
         return tuple(column)  # pyright: ignore[reportReturnType] - just checked
     if set(map(type, column)) == _INT:
-        return tuple(map(str, column))
+        numbers: Sequence[int] = column  # pyright: ignore[reportAssignmentType] - just checked
+        if min(numbers) > -_LARGE and max(numbers) < _LARGE:
+            return tuple(map(str, numbers))
     words = tuple([identifier(value) for value in column])
     return words if any(words) else ()
 

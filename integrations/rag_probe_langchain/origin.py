@@ -9,6 +9,7 @@ from opentelemetry import trace
 
 from rag_probe.cases import current_identity, current_tags
 from rag_probe.faults import log_once
+from rag_probe.identifiers import identity_of
 from rag_probe.stages import Identity
 from rag_probe_langchain.nodes import thread_of
 from rag_probe_langchain.options import Options
@@ -35,7 +36,7 @@ def new_request(options: Options, inputs: object, metadata: Mapping[str, object]
 def _identity(options: Options, inputs: object, metadata: Mapping[str, object]) -> Identity | None:
     if options.identity is not None:
         try:
-            identity = options.identity(inputs, metadata)
+            identity = identity_of(options.identity(inputs, metadata))
         except Exception as error:  # the app's own hook: its failure must not reach the app
             log_once("identity=", error)
             identity = None

@@ -11,6 +11,8 @@ from langchain_core.documents import Document
 from langchain_core.load.serializable import Serializable
 from pydantic import BaseModel
 
+from rag_probe_langchain.reading.loose import is_plain
+
 _DEPTH: Final = 3
 _BREADTH: Final = 64
 """Entries that are looked at per mapping, or per list of lists."""
@@ -27,16 +29,16 @@ class Found(NamedTuple):
 
 @lru_cache(maxsize=512)
 def shape_of(kind: type[object]) -> _Shape:
-    """What a value of this type is: messages, prompts and numbers hold no passages.
+    """What a value of this type is: messages, prompts and numbers hold no passages, lazy containers are left alone.
 
     Remembered, because `isinstance` of pydantic's and abstract classes is not cheap.
     """
     if issubclass(kind, (str, bytes)):
         return "text"
     if issubclass(kind, (list, tuple)):
-        return "list"
+        return "list" if is_plain(cast("type[object]", kind)) else "opaque"
     if issubclass(kind, Mapping):
-        return "mapping"
+        return "mapping" if is_plain(cast("type[object]", kind)) else "opaque"
     if issubclass(kind, Serializable):
         return "document" if issubclass(kind, Document) else "opaque"
     is_state = issubclass(kind, BaseModel) or hasattr(kind, "__dataclass_fields__")
@@ -60,7 +62,7 @@ def snapshot(value: object) -> object:
 
 
 def texts_in(value: object) -> Iterable[str]:
-    """`value` itself when it is a string, or the strings directly in it when it is a mapping."""
+    """`value` itself when it is a string, or the strings directly in it when it is a mapping or a state."""
     if isinstance(value, str):
         return (value,)
     entries = mapping(value)
@@ -68,13 +70,16 @@ def texts_in(value: object) -> Iterable[str]:
 
 
 def mapping(value: object) -> Mapping[object, object] | None:
-    """`value` when it is a mapping; streamed ones are subclasses of dict."""
-    return cast("Mapping[object, object]", value) if shape_of(type(value)) == "mapping" else None
+    """`value` when it is a mapping (streamed ones are subclasses of dict), or the fields of a state."""
+    shape = shape_of(type(value))
+    if shape == "state":
+        return _fields(value)
+    return cast("Mapping[object, object]", value) if shape == "mapping" else None
 
 
 def sequence(value: object) -> Sequence[object] | None:
     """`value` when it is a list or a tuple."""
-    return cast("Sequence[object]", value) if isinstance(value, (list, tuple)) else None
+    return cast("Sequence[object]", value) if shape_of(type(value)) == "list" else None
 
 
 def is_document(item: object) -> TypeGuard[Document]:
@@ -88,6 +93,15 @@ def is_pair(item: object) -> bool:
     return pair is not None and len(pair) == 2 and is_document(pair[0])
 
 
+def _fields(state: object) -> Mapping[object, object]:
+    """The fields of a pydantic model or a dataclass, by storage: no property of the app's is run."""
+    stored = getattr(state, "__dict__", None)
+    if stored is not None:
+        return stored
+    names: Iterable[str] = getattr(type(state), "__dataclass_fields__", ())
+    return {name: getattr(state, name) for name in names if hasattr(state, name)}
+
+
 def _collect(found: list[Found], key: str, value: object, shape: _Shape, depth: int) -> None:
     if shape == "list":
         items: Sequence[object] = value  # pyright: ignore[reportAssignmentType] - as its shape says
@@ -99,7 +113,7 @@ def _collect(found: list[Found], key: str, value: object, shape: _Shape, depth: 
                 _collect(found, key, item, shape_of(type(item)), depth - 1)
     elif depth and shape in ("mapping", "state"):
         entries: Mapping[object, object]
-        entries = value if shape == "mapping" else getattr(value, "__dict__", {})  # pyright: ignore[reportAssignmentType]
+        entries = value if shape == "mapping" else _fields(value)  # pyright: ignore[reportAssignmentType]
         for name, entry in islice(entries.items(), _BREADTH):
             inner = shape_of(type(entry))
             if inner != "text" and inner != "opaque":

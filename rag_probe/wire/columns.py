@@ -52,7 +52,7 @@ def put(out: dict[str, Value], name: str, value: T | None) -> None:
 def get_list(attributes: Attributes, name: str, kind: type[T]) -> tuple[T, ...] | None:
     """The array under `name`; None when it is absent or holds anything but `kind` (an int counts as a float)."""
     value = attributes.get(name)
-    if not isinstance(value, (tuple, list)):
+    if value is None or not isinstance(value, (tuple, list)):
         return None
     if kind is str and _is_short_text(value):
         return tuple(value)  # type: ignore[arg-type]  # just checked

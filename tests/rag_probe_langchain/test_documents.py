@@ -14,10 +14,11 @@ from langchain_core.documents import Document
 from langchain_core.messages import AIMessage
 from pydantic import BaseModel
 
+from rag_probe.measured import number
 from rag_probe.policy import CapturePolicy
 from rag_probe.stages import Chunks
 from rag_probe_langchain.documents import Documents
-from rag_probe_langchain.identity import identify, number
+from rag_probe_langchain.identity import identify
 from rag_probe_langchain.scan import lists_in, snapshot
 
 LONG = "A text that is long enough to be told by its hash alone."
@@ -180,3 +181,70 @@ def test_a_snapshot_is_a_copy_of_a_small_dict_only():
     assert snapshot(small) is not small
     assert snapshot(huge) is huge
     assert snapshot(PASSAGES) is PASSAGES
+
+
+class Raising:
+    """Lets nobody look at it."""
+
+    __hash__ = None
+
+    def __getattr__(self, name):
+        raise RuntimeError(name)
+
+    def __eq__(self, other):
+        raise RuntimeError
+
+    def __bool__(self):
+        raise RuntimeError
+
+    def __float__(self):
+        raise RuntimeError
+
+
+def kind(value):
+    return type(value).__name__
+
+
+@pytest.mark.parametrize("key", ["id", "source", "revision", "tenant", "score", "other"])
+@pytest.mark.parametrize("value", [Raising(), numpy.array([1, 2]), float("nan"), b"x", 10**5000, "\udc00"], ids=kind)
+def test_a_value_that_cannot_be_read_costs_itself_only(key, value):
+    chunks = identify([Document(page_content=LONG, metadata={key: value})], PLAIN, 0)
+    assert len(chunks.ids) == 1
+
+
+def test_an_offset_is_a_number():
+    """The allow-list names no offsets: free text under that key stays inside."""
+    assert one(metadata={"source": "a.md", "start_index": "secret"}) == one()
+
+
+class Lazy(dict):
+    """Fetches what it gives."""
+
+    def items(self):
+        raise RuntimeError
+
+    __iter__ = __getitem__ = get = values = keys = items
+
+
+class LazyList(list):
+    def __getitem__(self, index):
+        raise RuntimeError
+
+    __iter__ = __len__ = __getitem__
+
+
+@pytest.mark.parametrize(
+    "lazy", [Lazy(found=PASSAGES), LazyList(PASSAGES), (each for each in PASSAGES), Raising()], ids=kind
+)
+def test_what_is_lazy_is_left_alone(lazy):
+    assert lists_in(lazy) == []
+    assert [found.key for found in lists_in({"lazy": lazy, "found": PASSAGES})] == ["found"]
+
+
+def test_many_passages_without_names_are_not_compared_without_end(monkeypatch):
+    monkeypatch.setattr("rag_probe_langchain.documents._SEARCHED", 10_000)
+    documents = Documents(PLAIN)
+    documents.add([Document(page_content=f"{number:>100}") for number in range(2_000)])
+    late = documents.add([Document(page_content=f"{number:>50}") for number in range(2_000)])
+    assert len(set(late.ids)) > 1_000
+    assert documents._searched < 10_000 + 2_000 * 100

@@ -226,6 +226,15 @@ def test_a_hook_of_the_app_that_raises_harms_nothing(caplog):
     assert "secret" not in caplog.text
 
 
+def test_a_hook_that_returns_something_else_is_not_believed(caplog):
+    recorder = Recorder(outcome=lambda _: "secret", identity=lambda *_: "secret")
+    assert rag().invoke(QUESTION, recorder.config) == ANSWER
+    root = recorder.one("invoke_workflow")
+    assert root[a.ANSWER_OUTCOME] == "answered"
+    assert not any("secret" in str(span.attributes) for span in recorder.spans)
+    assert "secret" not in caplog.text
+
+
 def test_the_same_handler_serves_many_requests_and_costs_no_state():
     recorder = Recorder()
     late = len(runs._late)

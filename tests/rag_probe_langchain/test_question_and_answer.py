@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import RunnableLambda
+from pydantic import BaseModel
 
 from rag_probe import attributes as a
 from rag_probe_langchain.question import question_in
@@ -13,6 +15,17 @@ from .apps import Scripted, Search, as_text, passages
 from .recorded import Recorder
 
 MESSAGES = [HumanMessage("first"), AIMessage("reply"), HumanMessage("last")]
+
+
+class Asked(BaseModel):
+    question: str
+
+
+class Lazy(dict):
+    """Fetches what it gives, or cannot."""
+
+    def get(self, key, default=None):
+        raise ConnectionError(key)
 
 
 @pytest.mark.parametrize(
@@ -27,7 +40,9 @@ MESSAGES = [HumanMessage("first"), AIMessage("reply"), HumanMessage("last")]
         (MESSAGES, "last"),
         ({"messages": [("human", "asked"), ("ai", "reply")]}, "asked"),
         ({"messages": [{"role": "user", "content": "asked"}]}, "asked"),
+        (Asked(question="asked"), "asked"),
         ({"text": "no"}, None),
+        (Lazy(), None),
         ("", None),
         (None, None),
         (7, None),
@@ -94,3 +109,55 @@ def test_an_answer_without_citations_is_known_to_have_none():
     recorder = Recorder()
     Scripted(answers=["No."]).pipe(lambda message: message.text).invoke("?", recorder.config)
     assert recorder.one("invoke_workflow")[a.CITATION_COUNT] == 0
+
+
+class Reply(BaseModel):
+    answer: str
+    citations: list[str]
+
+
+class Verdict(BaseModel):
+    refund: bool
+    citations: list[str]
+
+
+class Calling(Scripted):
+    """Answers by a tool's call, as models do for structured output."""
+
+    call: dict
+
+    def _generate(self, messages, stop=None, run_manager=None, **kwargs):
+        message = AIMessage("", tool_calls=[{"name": "reply", "args": self.call, "id": "1"}])
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+
+STRUCTURED = {
+    "a model": lambda call: Reply(**call),
+    "a mapping": lambda call: call,
+    "an agent's": lambda call: {"messages": [HumanMessage("?")], "structured_response": Reply(**call)},
+}
+
+
+def structured(call, shape):
+    recorder = Recorder()
+    model = Calling(answers=[], call=call)
+    parse = RunnableLambda(lambda message: shape(message.tool_calls[0]["args"]))
+    (Search(found=passages("gift")) | as_text | model | parse).invoke("Are gift cards taken back?", recorder.config)
+    return recorder.one("invoke_workflow")
+
+
+@pytest.mark.parametrize("shape", STRUCTURED)
+def test_an_answer_may_be_a_structure(shape):
+    root = structured({"answer": "Never.", "citations": ["gift", "nowhere-9"]}, STRUCTURED[shape])
+    assert (root[a.ANSWER_OUTCOME], root[a.ANSWER_LENGTH]) == ("answered", len("Never."))
+    assert (root[a.CITATION_IDS], root[a.CITATION_VALID]) == (("gift", "nowhere-9"), (True, False))
+
+
+@pytest.mark.parametrize("shape", [lambda call: Verdict(**call), lambda call: AIMessage("", tool_calls=[CALL])])
+def test_a_structure_without_an_answers_text_is_no_abstention(shape):
+    root = structured({"refund": False, "citations": ["gift"]}, shape)
+    assert root[a.ANSWER_OUTCOME] == "answered"
+    assert a.ANSWER_LENGTH not in root
+
+
+CALL = {"name": "reply", "args": {"refund": False}, "id": "1"}

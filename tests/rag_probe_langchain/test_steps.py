@@ -177,6 +177,21 @@ def test_a_state_may_be_a_dataclass():
     assert recorder.one("rag.filter narrow")[a.FILTER_KEPT] == ("returns", "sale")
 
 
+@dataclass(slots=True)
+class Slotted:
+    question: str
+    found: list[Document] = field(default_factory=list)
+
+
+def test_a_state_may_be_a_dataclass_with_slots():
+    recorder = Recorder()
+    search = RunnableLambda(lambda state: Slotted(state.question, Search(found=passages()).invoke("q")))
+    narrow = RunnableLambda(lambda state: Slotted(state.question, state.found[:2]))
+    (search | narrow.with_config(run_name="narrow")).invoke(Slotted(QUESTION), recorder.config)
+    assert recorder.one("rag.filter narrow")[a.FILTER_KEPT] == ("returns", "sale")
+    assert recorder.one("invoke_workflow")[a.QUESTION_LENGTH] == len(QUESTION)
+
+
 def test_what_was_rejected_beside_what_was_kept_is_one_filter():
     def split(found):
         return {"found": found[:3], "rejected": found[3:]}

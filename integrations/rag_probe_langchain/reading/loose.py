@@ -2,28 +2,45 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict, UserDict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from operator import index
+from types import MappingProxyType
 from typing import Any, Final, cast
 
 from pydantic import BaseModel
 
+_OWN: Final = cast("tuple[type[object], ...]", (dict, list, tuple, OrderedDict, UserDict, MappingProxyType))
+_READ: Final = ("__getitem__", "__iter__", "__len__", "__bool__", "get", "items", "keys", "values")
 _LARGEST: Final = 2**63 - 1
 """Of an OpenTelemetry integer attribute."""
 
 
+@lru_cache(maxsize=512)
+def is_plain(kind: type[object]) -> bool:
+    """Whether a container of this type is read by the code of Python's own, so that to read it does nothing else.
+
+    One that overrides it may be lazy, fetch what it gives, or raise: it is no container to us.
+    """
+    return any(
+        issubclass(kind, own) and all(getattr(kind, name, None) is getattr(own, name, None) for name in _READ)
+        for own in _OWN
+    )
+
+
 def mapping_of(value: object) -> Mapping[object, object]:
-    """`value` when it is a mapping, the fields of a pydantic model, else nothing."""
+    """`value` when it is a plain mapping, the fields of a pydantic model, else nothing."""
     if value is None:
         return {}
-    if type(value) is dict or isinstance(value, Mapping):
+    if type(value) is dict or (is_plain(type(value)) and isinstance(value, Mapping)):
         return cast("Mapping[object, object]", value)
     return {**value.__dict__} if isinstance(value, BaseModel) else {}
 
 
 def items_of(value: object) -> Sequence[object]:
-    """`value` when it is a list or a tuple, else nothing."""
-    return cast("Sequence[object]", value) if isinstance(value, (list, tuple)) else ()
+    """`value` when it is a plain list or tuple, else nothing."""
+    return cast("Sequence[object]", value) if is_plain(type(value)) and isinstance(value, (list, tuple)) else ()
 
 
 def count_of(value: object) -> int | None:
