@@ -13,7 +13,7 @@ from rag_probe_collector.register import load_cases, load_corpus, vanished, visi
 _Cases = Annotated[Path, typer.Argument(metavar="FILE", help="The labelled cases: JSONL, JSON or YAML.")]
 _Corpus = Annotated[Path | None, typer.Option(metavar="FILE", help="The corpus manifest that the labels are about.")]
 
-cases: Final = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+cases: Final = typer.Typer(rich_markup_mode=None)
 
 
 @cases.callback()

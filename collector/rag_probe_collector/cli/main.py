@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
+from contextlib import suppress
 from typing import Final
 
 from rag_probe.protocols import SourceError
-from rag_probe_collector.cli.terminal import PipeClosedError, plain
+from rag_probe_collector.cli.streams import lead_nowhere, make_usable
+from rag_probe_collector.cli.terminal import plain
 from rag_probe_collector.errors import InputError
 
 UNUSABLE: Final = 2
@@ -18,6 +19,7 @@ INTERRUPTED: Final = 130
 
 def main(arguments: list[str] | None = None) -> None:
     """Run a command and exit: with its own code, 2 for unusable input or arguments, quietly when interrupted."""
+    make_usable()
     sys.exit(_run(sys.argv[1:] if arguments is None else arguments))
 
 
@@ -31,8 +33,13 @@ def _run(arguments: list[str]) -> int:
         sys.stdout.flush()
     except (InputError, SourceError) as error:
         return _refuse(str(error))
-    except (BrokenPipeError, PipeClosedError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing to flush at exit
+    except BrokenPipeError:
+        lead_nowhere()
+        return BROKEN_PIPE
+    except SystemExit as leaving:  # rich and typer make 1 of a closed pipe, which is "gate failed" here
+        if not isinstance(leaving.__context__, BrokenPipeError):
+            raise
+        lead_nowhere()
         return BROKEN_PIPE
     except OSError as error:  # of a place that nobody thought of: a name that is too long, a disk that is full
         return _refuse(f"{error.filename or 'input'}: {error.strerror or type(error).__name__}; check the path")
@@ -42,5 +49,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def _refuse(message: str) -> int:
-    sys.stderr.write(f"rag-probe: {plain(message)}\n")
+    with suppress(OSError):  # then the exit code alone has to tell
+        sys.stderr.write(f"rag-probe: {plain(message)}\n")
+        sys.stderr.flush()
     return UNUSABLE

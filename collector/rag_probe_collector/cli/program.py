@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import version as release
@@ -12,7 +12,7 @@ from typing import Annotated, Final
 
 import typer
 
-from rag_probe_collector.cli.terminal import PipeClosedError, plain
+from rag_probe_collector.cli.terminal import plain
 from rag_probe_collector.errors import InputError
 
 _PACKAGE: Final = "rag_probe_collector"
@@ -48,16 +48,27 @@ class _Stderr(logging.Handler):
 
 def run(arguments: Sequence[str]) -> int:
     """Run what the arguments ask for and return its exit code; raises InputError for arguments that cannot be used."""
-    logging.getLogger("rag_probe").addHandler(_Stderr(logging.WARNING))
     wanted = next((argument for argument in arguments if not argument.startswith("-")), None)
     try:
-        code: object = _program(wanted)(list(arguments) or ["--help"], prog_name="rag-probe", standalone_mode=False)
+        with _warnings_told():
+            code: object = _program(wanted)(list(arguments) or ["--help"], prog_name="rag-probe", standalone_mode=False)
     except Exception as error:
         describe = getattr(error, "format_message", None)  # typer's own; its class moved between versions
         if describe is None:
             raise
-        raise InputError(f"{describe()} See rag-probe {wanted or ''} --help".replace("  ", " ")) from None
+        known = f"{wanted} " if wanted in {command.name for command in COMMANDS} else ""
+        raise InputError(f"{describe()} See rag-probe {known}--help") from None
     return code if isinstance(code, int) else 0
+
+
+@contextmanager
+def _warnings_told() -> Generator[None]:
+    handler, logger = _Stderr(logging.WARNING), logging.getLogger("rag_probe")
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
 
 
 def _program(wanted: str | None) -> typer.Typer:
@@ -105,22 +116,4 @@ def _load(command: Command) -> Callable[..., object] | typer.Typer:
             raise InputError(f"{command.name} is not part of this release") from None
         raise InputError(f"{command.name} needs {error.name}; pip install 'rag-probe-otel[{command.extra}]'") from None
     function: Callable[..., object] | typer.Typer = getattr(module, command.name)
-    if not isinstance(function, typer.Typer):
-        return _told_of_pipes(function)
-    for inner in function.registered_commands:
-        if inner.callback is not None:
-            inner.callback = _told_of_pipes(inner.callback)
     return function
-
-
-def _told_of_pipes(function: Callable[..., object]) -> Callable[..., object]:
-    """Typer turns a closed pipe into exit code 1, which means something else here."""
-
-    @functools.wraps(function)
-    def call(*arguments: object, **options: object) -> object:
-        try:
-            return function(*arguments, **options)
-        except BrokenPipeError:
-            raise PipeClosedError from None
-
-    return call

@@ -18,6 +18,7 @@ from rag_probe_collector.errors import InputError
 
 _PANEL: Final = "Selection"
 _WHEN: Final = "TIME"
+_MOST: Final = 2**31 - 1
 
 Service = Annotated[str | None, typer.Option(help="Only of this service.name.", rich_help_panel=_PANEL)]
 Since = Annotated[
@@ -36,7 +37,10 @@ Attribute = Annotated[
         rich_help_panel=_PANEL,
     ),
 ]
-Limit = Annotated[int | None, typer.Option(min=1, help="At most so many, the oldest first.", rich_help_panel=_PANEL)]
+Limit = Annotated[
+    int | None,
+    typer.Option(min=1, max=_MOST, help="At most so many, the oldest first.", rich_help_panel=_PANEL),
+]
 
 _TRACE_ID: Final = re.compile(r"[0-9a-f]{32}", re.ASCII)
 _DURATION: Final = re.compile(r"(?:(\d{1,5})d)?(?:(\d{1,6})h)?(?:(\d{1,7})m)?(?:(\d{1,8})s)?", re.ASCII)

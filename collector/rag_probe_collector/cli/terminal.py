@@ -12,10 +12,6 @@ _UNESCAPED: Final = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-
 """Those of them that a JSON writer lets through."""
 
 
-class PipeClosedError(Exception):
-    """Nobody reads the output any more."""
-
-
 def plain(text: str, limit: int | None = None) -> str:
     """One line without anything that a terminal acts upon, at most `limit` characters long."""
     line = _CONTROLS.sub(" ", text[: 4 * limit] if limit is not None else text).strip()

@@ -35,7 +35,7 @@ def choose_run(paths: Iterable[EvidencePath], wanted: str | None, source: str) -
             tagged.setdefault(path.tags.experiment or "", [])
     name = next(iter(tagged), "") if wanted is None else wanted
     if not tagged:
-        raise InputError(f"{source}: expected results of cases, got none ({left_out} paths carry no case id)")
+        raise InputError(f"{source}: expected results of cases, got {_none(left_out)}")
     if name not in tagged or (wanted is None and len(tagged) > 1):
         raise InputError(f"{source}: expected --experiment to be one of: {', '.join(_shown(each) for each in tagged)}")
     return Run(name or None, tuple(tagged[name]), left_out)
@@ -53,6 +53,12 @@ def check_run(run: Run, cases: Iterable[Case], source: str) -> list[tuple[Case, 
         seen[pair] = path.path_id
     repetitions = dict.fromkeys(repetition for _, repetition in seen) or {None: None}
     return [(case, each) for case in cases for each in repetitions if (case.id, each) not in seen]
+
+
+def _none(left_out: int) -> str:
+    if left_out:
+        return f"{left_out} without a case id; run each question within `case(...)`"
+    return "no question at all; was anything sent to it, and does the selection fit?"
 
 
 def _shown(experiment: str) -> str:

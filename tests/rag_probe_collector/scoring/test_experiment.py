@@ -38,7 +38,7 @@ def test_a_named_one_is_chosen(wanted, count):
 
 
 def test_nothing_with_a_case_is_an_error():
-    with pytest.raises(InputError, match="2 paths carry no case id"):
+    with pytest.raises(InputError, match="2 without a case id; run each question within"):
         choose_run([tagged(case_id=None)] * 2, None, "source")
 
 
