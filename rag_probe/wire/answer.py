@@ -7,7 +7,7 @@ from typing import Final
 from rag_probe import attributes as a
 from rag_probe.attributes import Attributes, Value
 from rag_probe.stages import Answer, Citations, Outcome
-from rag_probe.wire.columns import get, get_column, get_count, get_ids, put, put_column, put_count
+from rag_probe.wire.columns import get, get_column, get_count, get_ids, put_column, put_columns, put_count, put_known
 from rag_probe.wire.content import Names, get_content, put_content
 
 _CONTENT: Final = Names(a.ANSWER_LENGTH, a.ANSWER_DIGEST, a.ANSWER_TEXT)
@@ -29,8 +29,11 @@ def encode_answer(stage: Answer, cap: int) -> dict[str, Value]:
 
 def put_answer(out: dict[str, Value], stage: Answer, cap: int) -> None:
     """Write the answer beside another stage's attributes."""
-    put(out, a.ANSWER_OUTCOME, stage.outcome)
-    put(out, a.ANSWER_CONFIDENCE, stage.confidence)
+    put_known(
+        out,
+        (a.ANSWER_OUTCOME, stage.outcome),
+        (a.ANSWER_CONFIDENCE, stage.confidence),
+    )
     put_citations(out, stage.citations, cap)
     put_content(out, _CONTENT, stage.content)
 
@@ -41,10 +44,14 @@ def put_citations(out: dict[str, Value], citations: Citations | None, cap: int) 
         return
     put_column(out, a.CITATION_IDS, citations.ids, cap)
     put_count(out, a.CITATION_COUNT, len(citations.ids), citations.count, cap)
-    put_column(out, a.CITATION_MARKERS, citations.markers, cap)
-    put_column(out, a.CITATION_STARTS, citations.starts, cap)
-    put_column(out, a.CITATION_ENDS, citations.ends, cap)
-    put_column(out, a.CITATION_VALID, citations.valid, cap)
+    put_columns(
+        out,
+        cap,
+        (a.CITATION_MARKERS, citations.markers),
+        (a.CITATION_STARTS, citations.starts),
+        (a.CITATION_ENDS, citations.ends),
+        (a.CITATION_VALID, citations.valid),
+    )
 
 
 def decode_answer(attributes: Attributes) -> Answer | None:

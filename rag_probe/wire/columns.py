@@ -10,18 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import isfinite
-from typing import Final, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 from rag_probe.attributes import Attributes, Value
 from rag_probe.wellformed import well_formed
 
 T = TypeVar("T", str, int, float, bool)
+_Scalar: TypeAlias = str | int | float | bool
 AT = "_at"
 _SHORT: Final = 256
 _INT64: Final = 2**63
 
 
-def put_column(out: dict[str, Value], name: str, values: Sequence[T | None], cap: int | None = None) -> None:
+def put_column(out: dict[str, Value], name: str, values: Sequence[_Scalar | None], cap: int | None = None) -> None:
     """Write the first `cap` of `values`, and where they belong when some are None; an empty column is not written."""
     column = values if cap is None or len(values) <= cap else values[:cap]
     if not column:
@@ -43,10 +44,24 @@ def put_count(out: dict[str, Value], name: str, length: int, count: int | None, 
         out[name] = total
 
 
+def put_columns(out: dict[str, Value], cap: int, *columns: tuple[str, Sequence[_Scalar | None]]) -> None:
+    """`put_column` for each that has anything in it."""
+    for name, values in columns:
+        if values:
+            put_column(out, name, values, cap)
+
+
 def put(out: dict[str, Value], name: str, value: T | None) -> None:
     """Write a value that is known."""
     if value is not None and (sendable := _sendable(value)) is not None:
         out[name] = sendable
+
+
+def put_known(out: dict[str, Value], *values: tuple[str, _Scalar | None]) -> None:
+    """`put` for each that is known: most are not, and a call for each of those is most of the price."""
+    for name, value in values:
+        if value is not None and (sendable := _sendable(value)) is not None:
+            out[name] = sendable
 
 
 def get_list(attributes: Attributes, name: str, kind: type[T]) -> tuple[T, ...] | None:
@@ -127,7 +142,7 @@ def _is_short_text(items: Sequence[object]) -> bool:
         return False
 
 
-def _sendable(value: T | None) -> T | None:
+def _sendable(value: _Scalar | None) -> _Scalar | None:
     match value:
         case str():
             return value if value.isascii() else well_formed(value)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from rag_probe.attributes import Attributes, Value
 from rag_probe.stages import Content
-from rag_probe.wire.columns import get, put
+from rag_probe.wire.columns import get, put_known
 
 
 class Names(NamedTuple):
@@ -20,9 +20,12 @@ class Names(NamedTuple):
 def put_content(out: dict[str, Value], names: Names, content: Content | None) -> None:
     """Write what is known of `content`."""
     if content is not None:
-        put(out, names.length, content.length)
-        put(out, names.digest, content.digest)
-        put(out, names.text, content.text)
+        put_known(
+            out,
+            (names.length, content.length),
+            (names.digest, content.digest),
+            (names.text, content.text),
+        )
 
 
 def get_content(attributes: Attributes, names: Names) -> Content | None:

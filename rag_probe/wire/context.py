@@ -7,7 +7,18 @@ from collections.abc import Sequence
 from rag_probe import attributes as a
 from rag_probe.attributes import Attributes, Value
 from rag_probe.stages import Budget, ContextAssembly, Range
-from rag_probe.wire.columns import get, get_column, get_count, get_ids, get_list, put, put_column, put_count
+from rag_probe.wire.columns import (
+    get,
+    get_column,
+    get_count,
+    get_ids,
+    get_list,
+    put,
+    put_column,
+    put_columns,
+    put_count,
+    put_known,
+)
 
 
 def encode_context(stage: ContextAssembly, cap: int) -> dict[str, Value]:
@@ -22,8 +33,12 @@ def put_context(out: dict[str, Value], stage: ContextAssembly, cap: int) -> None
     """Write the context beside another stage's attributes."""
     put_column(out, a.CONTEXT_IDS, stage.ids, cap)
     put_count(out, a.CONTEXT_COUNT, len(stage.ids), stage.count, cap)
-    put_column(out, a.CONTEXT_TOKENS, stage.tokens, cap)
-    put_column(out, a.CONTEXT_TRUNCATED, stage.truncated, cap)
+    put_columns(
+        out,
+        cap,
+        (a.CONTEXT_TOKENS, stage.tokens),
+        (a.CONTEXT_TRUNCATED, stage.truncated),
+    )
     _put_kept(out, stage.kept[:cap])
     put_column(out, a.CONTEXT_DUPLICATE_OF, stage.duplicate_of, cap)
     if stage.dropped:
@@ -36,9 +51,12 @@ def put_context(out: dict[str, Value], stage: ContextAssembly, cap: int) -> None
 def put_budget(out: dict[str, Value], budget: Budget | None) -> None:
     """Write what is known of the budget; it may be told where no passage was found."""
     if budget is not None:
-        put(out, a.BUDGET_LIMIT, budget.limit)
-        put(out, a.BUDGET_USED, budget.used)
-        put(out, a.BUDGET_TOKENIZER, budget.tokenizer)
+        put_known(
+            out,
+            (a.BUDGET_LIMIT, budget.limit),
+            (a.BUDGET_USED, budget.used),
+            (a.BUDGET_TOKENIZER, budget.tokenizer),
+        )
 
 
 def decode_context(attributes: Attributes) -> ContextAssembly | None:

@@ -7,7 +7,18 @@ from typing import Final
 from rag_probe import attributes as a
 from rag_probe.attributes import Attributes, Value
 from rag_probe.stages import Decision, Filtering, PermissionCheck
-from rag_probe.wire.columns import get, get_column, get_count, get_ids, get_list, put, put_column, put_count
+from rag_probe.wire.columns import (
+    get,
+    get_column,
+    get_count,
+    get_ids,
+    get_list,
+    put,
+    put_column,
+    put_columns,
+    put_count,
+    put_known,
+)
 
 _DECISIONS: Final[dict[str, Decision]] = {"allow": "allow", "deny": "deny"}
 
@@ -43,12 +54,19 @@ def decode_filtering(attributes: Attributes) -> Filtering | None:
 def encode_permission(stage: PermissionCheck, cap: int) -> dict[str, Value]:
     """One decision per id."""
     out: dict[str, Value] = {a.STAGE: "permission"}
-    put_column(out, a.PERMISSION_IDS, stage.ids, cap)
-    put_column(out, a.PERMISSION_DECISIONS, stage.decisions, cap)
-    put_column(out, a.PERMISSION_REASONS, stage.reasons, cap)
+    put_columns(
+        out,
+        cap,
+        (a.PERMISSION_IDS, stage.ids),
+        (a.PERMISSION_DECISIONS, stage.decisions),
+        (a.PERMISSION_REASONS, stage.reasons),
+    )
     put_count(out, a.PERMISSION_COUNT, len(stage.ids), stage.count, cap)
-    put(out, a.PERMISSION_POLICY, stage.policy)
-    put(out, a.STEP_NAME, stage.step)
+    put_known(
+        out,
+        (a.PERMISSION_POLICY, stage.policy),
+        (a.STEP_NAME, stage.step),
+    )
     return out
 
 

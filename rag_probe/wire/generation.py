@@ -7,7 +7,7 @@ from typing import Final, TypeVar
 from rag_probe import attributes as a
 from rag_probe.attributes import Attributes, Value
 from rag_probe.stages import Generation, ToolCall
-from rag_probe.wire.columns import get, get_list, put
+from rag_probe.wire.columns import get, get_list, put_known
 from rag_probe.wire.content import Names, get_content, put_content
 from rag_probe.wire.context import decode_context, put_context
 
@@ -30,18 +30,24 @@ def encode_generation(stage: Generation, cap: int) -> dict[str, Value]:
     out: dict[str, Value] = {a.OPERATION: stage.operation, a.STAGE: "generation"}
     if stage.context is not None:
         put_context(out, stage.context, cap)
-    put(out, a.PROVIDER, stage.provider)
-    put(out, a.REQUEST_MODEL, stage.model)
-    put(out, a.RESPONSE_MODEL, stage.response_model)
-    put(out, a.INPUT_TOKENS, stage.input_tokens)
-    put(out, a.OUTPUT_TOKENS, stage.output_tokens)
-    put(out, a.CACHE_READ_TOKENS, stage.cached_tokens)
-    put(out, a.CACHE_WRITE_TOKENS, stage.cache_write_tokens)
-    put(out, a.REASONING_TOKENS, stage.reasoning_tokens)
+    put_known(
+        out,
+        (a.PROVIDER, stage.provider),
+        (a.REQUEST_MODEL, stage.model),
+        (a.RESPONSE_MODEL, stage.response_model),
+        (a.INPUT_TOKENS, stage.input_tokens),
+        (a.OUTPUT_TOKENS, stage.output_tokens),
+        (a.CACHE_READ_TOKENS, stage.cached_tokens),
+        (a.CACHE_WRITE_TOKENS, stage.cache_write_tokens),
+        (a.REASONING_TOKENS, stage.reasoning_tokens),
+    )
     if stage.finish_reasons:
         out[a.FINISH_REASONS] = stage.finish_reasons
-    put(out, a.GENERATION_ROLE, stage.role)
-    put(out, a.GENERATION_CACHE_HIT, stage.cache_hit)
+    put_known(
+        out,
+        (a.GENERATION_ROLE, stage.role),
+        (a.GENERATION_CACHE_HIT, stage.cache_hit),
+    )
     put_content(out, _PROMPT, stage.prompt)
     put_content(out, _OUTPUT, stage.output)
     return out
@@ -71,8 +77,11 @@ def decode_generation(attributes: Attributes) -> Generation:
 def encode_tool(stage: ToolCall, cap: int) -> dict[str, Value]:  # noqa: ARG001  # one signature for every stage
     """A tool's name and the id of the call that asked for it."""
     out: dict[str, Value] = {a.OPERATION: "execute_tool", a.STAGE: "tool"}
-    put(out, a.TOOL_NAME, stage.name)
-    put(out, a.TOOL_CALL_ID, stage.call_id)
+    put_known(
+        out,
+        (a.TOOL_NAME, stage.name),
+        (a.TOOL_CALL_ID, stage.call_id),
+    )
     return out
 
 

@@ -7,7 +7,7 @@ from typing import Final
 from rag_probe import attributes as a
 from rag_probe.attributes import Attributes, Value
 from rag_probe.stages import Node, NodeOutcome
-from rag_probe.wire.columns import get, put
+from rag_probe.wire.columns import get, put_known
 
 NODE_OUTCOMES: Final[dict[str, NodeOutcome]] = {
     "ok": "ok",
@@ -23,12 +23,15 @@ NODE_OUTCOMES: Final[dict[str, NodeOutcome]] = {
 def encode_node(node: Node) -> dict[str, Value]:
     """`gen_ai.operation.name` follows the open proposal for graph nodes."""
     out: dict[str, Value] = {a.OPERATION: "invoke_node", a.NODE_NAME: node.name}
-    put(out, a.NODE_STEP, node.step)
-    put(out, a.NODE_TASK_ID, node.task_id)
-    put(out, a.NODE_CHECKPOINT_ID, node.checkpoint_id)
-    put(out, a.NODE_CHECKPOINT_NS, node.checkpoint_ns)
-    put(out, a.NODE_ATTEMPT, node.attempt)
-    put(out, a.NODE_OUTCOME, node.outcome)
+    put_known(
+        out,
+        (a.NODE_STEP, node.step),
+        (a.NODE_TASK_ID, node.task_id),
+        (a.NODE_CHECKPOINT_ID, node.checkpoint_id),
+        (a.NODE_CHECKPOINT_NS, node.checkpoint_ns),
+        (a.NODE_ATTEMPT, node.attempt),
+        (a.NODE_OUTCOME, node.outcome),
+    )
     return out
 
 

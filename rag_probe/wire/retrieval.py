@@ -7,7 +7,17 @@ from typing import Final
 from rag_probe import attributes as a
 from rag_probe.attributes import Attributes, Value
 from rag_probe.stages import Chunks, Rerank, Retrieval
-from rag_probe.wire.columns import get, get_column, get_count, get_ids, put, put_column, put_count
+from rag_probe.wire.columns import (
+    get,
+    get_column,
+    get_count,
+    get_ids,
+    put,
+    put_column,
+    put_columns,
+    put_count,
+    put_known,
+)
 from rag_probe.wire.content import Names, get_content, put_content
 
 _QUERY: Final = Names(a.RETRIEVAL_QUERY_LENGTH, a.RETRIEVAL_QUERY_DIGEST, a.RETRIEVAL_QUERY_TEXT)
@@ -18,8 +28,11 @@ def encode_retrieval(stage: Retrieval, cap: int) -> dict[str, Value]:
     out: dict[str, Value] = {a.OPERATION: "retrieval", a.STAGE: "retrieval"}
     if stage.documents is not None:
         _put_chunks(out, stage.documents, cap)
-    put(out, a.STEP_NAME, stage.name)
-    put(out, a.RETRIEVAL_TOP_K, stage.top_k)
+    put_known(
+        out,
+        (a.STEP_NAME, stage.name),
+        (a.RETRIEVAL_TOP_K, stage.top_k),
+    )
     put_content(out, _QUERY, stage.query)
     if stage.candidates is not None:
         ids = stage.candidates.ids
@@ -45,8 +58,12 @@ def decode_retrieval(attributes: Attributes) -> Retrieval:
 def encode_rerank(stage: Rerank, cap: int) -> dict[str, Value]:
     """Ids in their new order, with the new scores where they are known."""
     out: dict[str, Value] = {a.STAGE: "rerank"}
-    put_column(out, a.RERANK_IDS, stage.ids, cap)
-    put_column(out, a.RERANK_SCORES, stage.scores, cap)
+    put_columns(
+        out,
+        cap,
+        (a.RERANK_IDS, stage.ids),
+        (a.RERANK_SCORES, stage.scores),
+    )
     put_count(out, a.RERANK_COUNT, len(stage.ids), stage.count, cap)
     put(out, a.STEP_NAME, stage.step)
     return out
@@ -68,13 +85,17 @@ def decode_rerank(attributes: Attributes) -> Rerank | None:
 def _put_chunks(out: dict[str, Value], chunks: Chunks, cap: int) -> None:
     put_column(out, a.RETRIEVAL_IDS, chunks.ids, cap)
     out[a.RETRIEVAL_COUNT] = len(chunks.ids) if chunks.count is None else chunks.count
-    put_column(out, a.RETRIEVAL_SCORES, chunks.scores, cap)
-    put_column(out, a.RETRIEVAL_DOCUMENTS, chunks.documents, cap)
-    put_column(out, a.RETRIEVAL_REVISIONS, chunks.revisions, cap)
-    put_column(out, a.RETRIEVAL_TENANTS, chunks.tenants, cap)
-    put_column(out, a.RETRIEVAL_ID_RULES, chunks.id_rules, cap)
-    put_column(out, a.RETRIEVAL_PARENTS, chunks.parents, cap)
-    put_column(out, a.RETRIEVAL_TEXTS, chunks.texts, cap)
+    put_columns(
+        out,
+        cap,
+        (a.RETRIEVAL_SCORES, chunks.scores),
+        (a.RETRIEVAL_DOCUMENTS, chunks.documents),
+        (a.RETRIEVAL_REVISIONS, chunks.revisions),
+        (a.RETRIEVAL_TENANTS, chunks.tenants),
+        (a.RETRIEVAL_ID_RULES, chunks.id_rules),
+        (a.RETRIEVAL_PARENTS, chunks.parents),
+        (a.RETRIEVAL_TEXTS, chunks.texts),
+    )
 
 
 def _get_chunks(attributes: Attributes) -> Chunks | None:

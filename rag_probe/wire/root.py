@@ -8,7 +8,7 @@ from rag_probe import attributes as a
 from rag_probe.attributes import Attributes, Value
 from rag_probe.stages import CaseTags, Identity, Root
 from rag_probe.wire.answer import decode_answer, put_answer
-from rag_probe.wire.columns import get, get_list, put, put_column
+from rag_probe.wire.columns import get, get_list, put, put_column, put_known
 from rag_probe.wire.content import Names, get_content, put_content
 
 _QUESTION: Final = Names(a.QUESTION_LENGTH, a.QUESTION_DIGEST, a.QUESTION_TEXT)
@@ -39,13 +39,16 @@ def decode_root(attributes: Attributes) -> Root:
 def encode_tags(tags: CaseTags) -> dict[str, Value]:
     """Span attributes, and with every value as text W3C baggage, under the same names."""
     out: dict[str, Value] = {}
-    put(out, a.CASE_ID, tags.case_id)
-    put(out, a.EXPERIMENT, tags.experiment)
-    put(out, a.CASE_RUN, tags.case_run)
-    put(out, a.REPETITION, tags.repetition)
-    put(out, a.CONFIGURATION, tags.configuration)
-    put(out, a.DATASET_VERSION, tags.dataset_version)
-    put(out, a.CORPUS_VERSION, tags.corpus_version)
+    put_known(
+        out,
+        (a.CASE_ID, tags.case_id),
+        (a.EXPERIMENT, tags.experiment),
+        (a.CASE_RUN, tags.case_run),
+        (a.REPETITION, tags.repetition),
+        (a.CONFIGURATION, tags.configuration),
+        (a.DATASET_VERSION, tags.dataset_version),
+        (a.CORPUS_VERSION, tags.corpus_version),
+    )
     return out
 
 
@@ -69,8 +72,11 @@ def decode_tags(attributes: Attributes) -> CaseTags:
 def put_identity(out: dict[str, Value], identity: Identity | None) -> None:
     """Write on whose behalf a question was asked."""
     if identity is not None:
-        put(out, a.USER_ID, identity.subject)
-        put(out, a.IDENTITY_TENANT, identity.tenant)
+        put_known(
+            out,
+            (a.USER_ID, identity.subject),
+            (a.IDENTITY_TENANT, identity.tenant),
+        )
         put_column(out, a.USER_ROLES, identity.roles)
 
 

@@ -38,6 +38,12 @@ class _Record(NamedTuple):
     about: Range | None
 
 
+def may_annotate(message: BaseMessage) -> bool:
+    """Whether there is anything in `message` beside plain text: most answers end here."""
+    beside = message.additional_kwargs
+    return type(beside) is not dict or bool(beside) or not isinstance(message.content, str)  # pyright: ignore[reportUnknownArgumentType] - any dict
+
+
 def annotated(message: BaseMessage, citable: Citable) -> Iterator[Cited]:
     """The citations that the provider reports in `message`, in the order of its records.
 

@@ -8,7 +8,7 @@ from typing import Final, cast
 
 from langchain_core.messages import BaseMessage
 
-from rag_probe_langchain.citing.annotations import annotated, numbered_urls
+from rag_probe_langchain.citing.annotations import annotated, may_annotate, numbered_urls
 from rag_probe_langchain.citing.citable import Citable, Cited
 from rag_probe_langchain.citing.cited_lists import answer_text, listed
 from rag_probe_langchain.citing.markers import LONGEST_ANSWER, marked
@@ -37,6 +37,9 @@ def find_citations(answer: object, context_ids: Sequence[str], known_ids: Collec
 
 def _of_message(message: BaseMessage, context_ids: Sequence[str], known_ids: Collection[str]) -> Iterator[Cited]:
     citable = Citable(context_ids, known_ids)
+    if not may_annotate(message):
+        yield from _of_output(message_text(message), citable)
+        return
     urls = numbered_urls(message)
     if urls:
         in_text = list(marked(message_text(message), Citable(context_ids, known_ids, numbered=urls)))

@@ -77,6 +77,9 @@ def _raw_reports(response: Response) -> Iterator[Mapping[object, object]]:
 def _standard(values: Mapping[object, object]) -> Usage:
     into = mapping_of(values.get("input_token_details"))
     out_of = mapping_of(values.get("output_token_details"))
+    if not into and not out_of:
+        given, output = count_of(values.get("input_tokens")), count_of(values.get("output_tokens"))
+        return Usage(input_tokens=given, output_tokens=output) if given else _usage(None, output, None)
     return _usage(
         count_of(values.get("input_tokens")),
         count_of(values.get("output_tokens")),
@@ -109,9 +112,9 @@ def _usage(
     output: int | None,
     total: int | None,
     *,
-    cached: int | None,
-    written: int | None,
-    reasoning: int | None,
+    cached: int | None = None,
+    written: int | None = None,
+    reasoning: int | None = None,
 ) -> Usage:
     beside = (cached or 0) + (written or 0)
     if output is not None and reasoning:
