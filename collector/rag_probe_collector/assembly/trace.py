@@ -67,7 +67,9 @@ def _descend(tops: list[Span], children: Mapping[str, Sequence[Span]]) -> list[P
         below = children.get(span.span_id)
         if below:
             kept = [child for child in below if child.span_id not in cut]
-            waiting += [(child, here, depth + 1) for child in sorted(kept, key=_age, reverse=True)]
+            if len(kept) > 1:
+                kept.sort(key=_age, reverse=True)
+            waiting += [(child, here, depth + 1) for child in kept]
     return placed
 
 

@@ -34,7 +34,7 @@ def observe(labels: Labels, path: EvidencePath, review: Review | None = None) ->
         shown=shown,
         review=review,
         answered=_answered(path),
-        coverage=tuple(cover(need, shown) for need in labels.needs),
+        coverage=tuple([cover(need, shown) for need in labels.needs]),
     )
 
 

@@ -35,7 +35,7 @@ def shown_in(path: EvidencePath) -> Shown:
     ranking = _ranking(path)
     retrieved = None if ranking is None else frozenset(ranking)
     filtered = _filtered(path)
-    denied = frozenset(each.id for each in path.permissions or () if each.decision == "deny")
+    denied = frozenset([each.id for each in path.permissions or () if each.decision == "deny"])
     return Shown(
         ranking=ranking,
         retrieved=retrieved,
@@ -44,7 +44,7 @@ def shown_in(path: EvidencePath) -> Shown:
         context=_context(path),
         cited=_cited(path),
         denied=denied,
-        dropped=frozenset(each.id for each in path.filtered.dropped) if path.filtered is not None else frozenset(),
+        dropped=frozenset([each.id for each in path.filtered.dropped]) if path.filtered is not None else frozenset(),
         parents=parents_of(path),
         revisions=_revisions(path),
         kept=_kept(path),
@@ -69,7 +69,7 @@ def _permitted(path: EvidencePath, before: frozenset[str] | None, denied: frozen
     """What entered the check less what it denied; a passage that it did not judge passed."""
     if path.permissions is None or "permissions" in path.not_captured:
         return None
-    entered = before if before is not None else frozenset(each.id for each in path.permissions)
+    entered = before if before is not None else frozenset([each.id for each in path.permissions])
     return entered - denied
 
 
@@ -96,7 +96,7 @@ def _revisions(path: EvidencePath) -> dict[str, str]:
     for chunks in every_chunks(path):
         if chunks.revisions:
             pairs = zip(chunks.ids, chunks.revisions, strict=True)
-            found.update((passage, revision) for passage, revision in pairs if revision is not None)
+            found.update([(passage, revision) for passage, revision in pairs if revision is not None])
     return found
 
 

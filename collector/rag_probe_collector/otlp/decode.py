@@ -100,8 +100,7 @@ class SpanDecoder:
         return False
 
     def _attributes(self, attributes: Mapping[str, bytes]) -> Mapping[str, Value]:
+        """Looks up by name: a protobuf map's `items()` is a generator in Python, which costs more than the look-up."""
         values = self._values
-        items = (
-            attributes.items() if len(attributes) <= MAX_ATTRIBUTES else nsmallest(MAX_ATTRIBUTES, attributes.items())
-        )
-        return {name: value for name, raw in items if (value := values[raw]) is not None}
+        names = attributes if len(attributes) <= MAX_ATTRIBUTES else nsmallest(MAX_ATTRIBUTES, attributes)
+        return {name: value for name in names if (value := values[attributes[name]]) is not None}

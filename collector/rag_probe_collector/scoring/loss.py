@@ -53,7 +53,7 @@ def _passage(passage: Passage, facts: Facts) -> Loss | None:
 
 def _not_returned(passage: Passage, facts: Facts) -> Loss:
     chosen_from = [each.stage.candidates for each in facts.path.retrievals or ()]
-    candidates = frozenset(passage for each in chosen_from if each is not None for passage in each.ids)
+    candidates = frozenset[str]().union(*[each.ids for each in chosen_from if each is not None])
     if not _absent(passage, candidates, facts):
         return Loss(0, "retrieval" if facts.path.reranked is None else "rerank", "ranked_below_k")
     if came_in_another_revision(passage, facts):
@@ -95,4 +95,5 @@ def _budget_told(passage: Passage, facts: Facts) -> bool:
 
 
 def _absent(passage: Passage, present: frozenset[str], facts: Facts) -> bool:
-    return passage.id not in present and bool(unrelated((passage.id,), present, facts.shown.parents))
+    parents = facts.shown.parents
+    return passage.id not in present and (not parents or bool(unrelated((passage.id,), present, parents)))

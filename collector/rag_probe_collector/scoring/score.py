@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
+from typing import Final
 
 from rag_probe.path import EvidencePath
 from rag_probe_collector.metrics import METRICS
 from rag_probe_collector.metrics.facts import Facts, observe
 from rag_probe_collector.metrics.labels import Labels
 from rag_probe_collector.metrics.value import Metric
-from rag_probe_collector.scoring.answer_identity import evidence_version
 from rag_probe_collector.scoring.beside import BESIDE
 from rag_probe_collector.scoring.broken import first_broken
 from rag_probe_collector.scoring.finding import Finding
@@ -19,12 +19,14 @@ from rag_probe_collector.scoring.reviewing import Reviews
 from rag_probe_collector.scoring.scored import ScoredCase
 from rag_probe_collector.scoring.violations import CHECKS, silence_expected
 
+_NO_REVIEWS: Final = Reviews()
+
 
 def score(
     labels: Labels, path: EvidencePath, reviews: Reviews | None = None, metrics: Sequence[Metric] = METRICS
 ) -> ScoredCase:
     """Compare. Nothing is guessed: what was not captured is named, and what rests on it stays None."""
-    verdict = (reviews or Reviews()).for_answer(labels.case.id, path)
+    verdict = (reviews or _NO_REVIEWS).for_answer(labels.case.id, path)
     facts = observe(labels, path, verdict.review)
     findings = tuple(_findings(facts, verdict.why))
     by_name: dict[str, list[Finding]] = {}
@@ -45,7 +47,6 @@ def score(
         duplicates=tuple(_duplicates(path)),
         metrics={metric.name: metric.compute(facts) for metric in metrics},
         not_captured=tuple(_not_captured(facts)),
-        evidence_version=evidence_version(path),
     )
 
 

@@ -9,6 +9,7 @@ from rag_probe.path import EvidencePath
 from rag_probe_collector.metrics.coverage import Coverage
 from rag_probe_collector.metrics.value import Value
 from rag_probe_collector.register import VIOLATIONS, Case, Review
+from rag_probe_collector.scoring.answer_identity import evidence_version
 from rag_probe_collector.scoring.finding import Finding
 from rag_probe_collector.scoring.loss import Loss
 
@@ -33,7 +34,11 @@ class ScoredCase:
     metrics: Mapping[str, Value]
     not_captured: tuple[str, ...]
     """Strict inputs that nobody recorded, or whose list was cut: what rests on them is undecided."""
-    evidence_version: str | None
+
+    @property
+    def evidence_version(self) -> str | None:
+        """Of the path; worked out when it is asked for."""
+        return evidence_version(self.path)
 
     @property
     def violations(self) -> tuple[str, ...]:

@@ -18,12 +18,12 @@ def retrieved_places(path: EvidencePath) -> Iterator[tuple[str, tuple[str, ...]]
     if path.retrieved is not None:
         yield "retrieved", path.retrieved.ids
     if path.reranked is not None:
-        yield "reranked", tuple(each.id for each in path.reranked)
+        yield "reranked", tuple([each.id for each in path.reranked])
     if path.filtered is not None:
         yield "filtered", path.filtered.kept
-        yield "filtered", tuple(each.id for each in path.filtered.dropped)
+        yield "filtered", tuple([each.id for each in path.filtered.dropped])
     if path.permissions is not None:
-        yield "permissions", tuple(each.id for each in path.permissions)
+        yield "permissions", tuple([each.id for each in path.permissions])
 
 
 def prompt_places(path: EvidencePath) -> Iterator[tuple[str, tuple[str, ...]]]:

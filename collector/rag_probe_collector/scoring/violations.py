@@ -21,12 +21,12 @@ def scope_leak(facts: Facts) -> Iterator[Finding]:
     path, allowed, parents = facts.path, facts.labels.allowed, facts.shown.parents
     cited = () if path.citations is None else path.citations.ids
     places = [*retrieved_places(path), *prompt_places(path), ("citations", cited)]
-    foreign = not_made_from(chain.from_iterable(ids for _, ids in places), allowed, parents)
+    foreign = not_made_from(chain.from_iterable([ids for _, ids in places]), allowed, parents)
     if not foreign:
         return
     leaks: dict[str, dict[str, None]] = {}
     for field, ids in places:
-        leaks.setdefault(field, {}).update((each, None) for each in ids if each in foreign)
+        leaks.setdefault(field, {}).update(dict.fromkeys([each for each in ids if each in foreign]))
     for field, ids in leaks.items():
         if ids:
             yield Finding("scope_leak", field, tuple(ids), inferred=inferred(path, field))
@@ -120,4 +120,4 @@ def _outcome_inferred(facts: Facts) -> bool:
 
 
 def _in_order(ids: tuple[str, ...] | None, chosen: frozenset[str]) -> tuple[str, ...]:
-    return tuple(each for each in dict.fromkeys(ids or ()) if each in chosen)
+    return tuple([each for each in dict.fromkeys(ids or ()) if each in chosen])
