@@ -85,6 +85,8 @@ def _assistant_names(inner: str, citable: Citable) -> list[Name]:
 def _is_markup(match: re.Match[str], text: str) -> bool:
     """Whether square brackets are an image, an escape, a footnote, the definition of a link, or index an expression."""
     start, end = match.span()
+    if start and text[start - 1] == " ":  # the usual place, where only a footnote is possible
+        return match[0].startswith("[^")
     before = text[max(0, start - _LONGEST_WORD) : start]
     is_image = before.endswith("!") and text.startswith("(", end)
     if is_image or before.endswith("\\") or match[0].startswith("[^"):

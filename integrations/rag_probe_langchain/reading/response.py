@@ -32,6 +32,8 @@ def response_of(result: object) -> Response:
     """The first generation of an `LLMResult`, or a message; empty parts for anything else. Of itself, itself."""
     if isinstance(result, Response):
         return result
+    if isinstance(result, LLMResult) and result.generations and result.generations[0]:
+        return _of_generation(result.generations[0][0], mapping_of(result.llm_output))
     return next(_responses(result), Response(None, {}, {}, {}))
 
 
