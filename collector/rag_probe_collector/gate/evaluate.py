@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import Final, Protocol, runtime_checkable
 
 from rag_probe.path import EvidencePath
 from rag_probe.path_json import instant
-from rag_probe.policy import KEY_VARIABLE
+from rag_probe.policy import key_from_environment
 from rag_probe.protocols import Selection, Source
 from rag_probe_collector.errors import InputError
 from rag_probe_collector.gate.conclude import conclude
@@ -88,7 +87,8 @@ def evaluate(
     run = choose_run(source.paths(selection), request.experiment, visible(request.source))
     run = _of_cases(run, inputs.register, cases, visible(request.source))
     missing = check_run(run, cases, visible(request.source))
-    reviews = Reviews((*inputs.reviews, *(source.reviews() if isinstance(source, BringsReviews) else ())), _key())
+    brought = source.reviews() if isinstance(source, BringsReviews) else ()
+    reviews = Reviews((*inputs.reviews, *brought), key_from_environment())
     labels = {case.id: prepare(case, inputs.corpus) for case in cases}
     rows = [
         case_json(score(labels[path.tags.case_id or ""], path, reviews, metrics), with_content=request.with_content)
@@ -137,11 +137,6 @@ def _of_cases(run: Run, register: Register, cases: Sequence[Case], source: str) 
     return run._replace(
         paths=tuple(sorted(chosen, key=lambda path: (places[path.tags.case_id or ""], path.tags.repetition or 0)))
     )
-
-
-def _key() -> bytes | None:
-    key = os.environ.get(KEY_VARIABLE, "")
-    return key.encode() if key else None
 
 
 def _missing(case: Case, repetition: int | None) -> MissingJson:

@@ -28,6 +28,8 @@ def metrics_for(thresholds: Thresholds, name: str) -> tuple[Metric, ...]:
                 raise InputError(f"{name}: metrics.{metric.name}.{side}: expected a number from 0 to 1, got {limit}")
         if bound.min is None and bound.max is None:
             raise InputError(f"{name}: metrics.{metric.name}: expected min or max, got neither; add one")
+        if bound.min is not None and bound.max is not None and bound.min > bound.max:
+            raise InputError(f"{name}: metrics.{metric.name}: expected min <= max, got {bound.min:g} > {bound.max:g}")
         if metric not in METRICS:
             extra.append(metric)
     return (*METRICS, *extra)

@@ -44,6 +44,8 @@ class Corpus:
         return frozenset(chosen for selector in each for chosen in self._one(selector, place))
 
     def _one(self, selector: Selector, place: str) -> frozenset[str]:
+        if not selector:
+            raise InputError(f"{place}: allowed: expected at least one field, got none: that would allow everything")
         unknown = next((key for key in selector if key not in SELECTABLE), None)
         if unknown is not None:
             raise InputError(f"{place}: allowed: expected the fields {', '.join(SELECTABLE)}, got {unknown[:80]!r}")

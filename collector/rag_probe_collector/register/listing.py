@@ -125,7 +125,8 @@ def _listed(value: object, name: str, key: str) -> Listing:
         around = cast("dict[str, object]", value)
         value = around.get(key)
     if not isinstance(value, list):
-        raise InputError(f"{name}: expected a list, or an object with a list {key!r}, got {describe(value)}")
+        got = f"no {key!r}" if around and key not in around else describe(value)
+        raise InputError(f"{name}: expected a list, or an object with a list {key!r}, got {got}")
     items = cast("list[object]", value)
     return Listing(name, tuple(Item(item, f"{name} item {at}") for at, item in enumerate(items, 1)), around)
 

@@ -18,6 +18,9 @@ Violation: TypeAlias = Literal[
     "unsupported_claim",
 ]
 
+StrictInput: TypeAlias = Literal["retrieved", "context", "citations", "answer.outcome"]
+"""What a strict verdict needs; without it a case is undecided."""
+
 VIOLATIONS: Final[tuple[Violation, ...]] = get_args(Violation)
 """In the order of checklist 28 to 37."""
 
@@ -52,8 +55,8 @@ class Thresholds:
     """Violations that no exception excuses."""
     inferred: Literal["fail", "review"] = "review"
     """What a violation that rests on an inferred value does to its case."""
-    accept_not_captured: tuple[str, ...] = ()
-    """Strict inputs that may be missing: `retrieved`, `context`, `citations`, `answer.outcome`."""
+    accept_not_captured: tuple[StrictInput, ...] = ()
+    """Strict inputs that may be missing."""
     exceptions: tuple[Waiver, ...] = ()
     decided_at: str | None = None
     schema: str | None = None

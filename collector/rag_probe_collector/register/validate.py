@@ -75,7 +75,8 @@ class Shape(Generic[T]):
 
     def misspelt(self, entry: object) -> list[tuple[str, str]]:
         """Unknown fields that look like a known one that is absent: (written, meant)."""
-        written = _object(entry) or {}
+        entry_keys = cast("dict[object, object]", entry) if isinstance(entry, dict) else {}
+        written = [key for key in entry_keys if isinstance(key, str)]  # YAML has other keys too
         absent = [name for name in self.known if name not in written]
         near = [(word, difflib.get_close_matches(word, absent, 1, 0.84)) for word in written if word not in self.known]
         return [(word, meant[0]) for word, meant in near if meant]

@@ -143,6 +143,7 @@ def test_a_limit_on_a_metric():
         ({"faithfulness": Bound(min=0.5)}, "metrics: expected one of evidence_recall"),
         ({"nDCG@10": Bound(min=1.5)}, r"metrics.nDCG@10.min: expected a number from 0 to 1, got 1.5"),
         ({"AP": Bound()}, "metrics.AP: expected min or max"),
+        ({"AP": Bound(min=0.9, max=0.1)}, "metrics.AP: expected min <= max, got 0.9 > 0.1"),
     ],
 )
 def test_a_senseless_limit_is_refused_before_scoring(metrics, message):

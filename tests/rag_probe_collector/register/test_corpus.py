@@ -27,6 +27,9 @@ def test_selectors_and_vanished_ids(tmp_path):
     assert "allowed: expected the fields id, document, revision, tenant, status, got 'label'" in refusal(
         load_cases, wrong, corpus
     )
+    for nothing in ({}, [{}], [{"tenant": "acme"}, {}]):
+        wide = write(tmp_path, "cases.jsonl", json.dumps({**case, "allowed": nothing}))
+        assert "that would allow everything" in refusal(load_cases, wide, corpus)
 
 
 def test_a_corpus_lists_each_chunk_once(tmp_path):

@@ -18,6 +18,16 @@ LIMIT_FAULTS = {
     "undated": ({"decided_at": ...}, "decided_at: expected when these limits were fixed"),
     "no date": ({"decided_at": "soon"}, "decided_at: expected 2030-01-31"),
     "misspelt": ({"minimal_recall": 0.5}, "expected the field 'minimum_recall', got 'minimal_recall'"),
+    "a limit that nobody knows": ({"max_latency_ms": 500}, "got 'max_latency_ms'; a field that is ignored protects"),
+    "a limit shortened": ({"recall": 0.5}, "expected minimum_recall, metrics, "),
+    "a side that nobody knows": (
+        {"metrics": {"AP": {"min": 0.5, "mxa": 0.9}}},
+        "metrics.AP: expected min, max, got 'mxa'",
+    ),
+    "an input that is not strict": (
+        {"accept_not_captured": ["contxt"]},
+        "accept_not_captured[0]: expected retrieved, context, citations or answer.outcome, got the text 'contxt'",
+    ),
     "an unknown blocker": ({"blockers": ["leaks"]}, "blockers[0]: expected scope_leak, prompt_outside_retrieval"),
     "an exception for a blocker": (
         {"exceptions": [{"violation": "scope_leak", "owner": "o", "reason": "r", "expires": "2030-01-01"}]},
@@ -58,3 +68,10 @@ def test_thresholds_carry_the_hash_of_their_file(tmp_path):
     assert limits.metrics["nDCG@10"].min == 0.7
     assert len(digest) == 64
     assert digest != other
+
+
+@pytest.mark.parametrize("key", ["5", "~", "true", "2030-01-01", "1.5"])
+def test_names_in_yaml_may_be_no_text(tmp_path, key):
+    """One line, also when YAML reads a name as something else."""
+    text = f"decided_at: '2030-01-31'\n{key}: 1\n"
+    assert "Dict key must be str" in refusal(load_thresholds, write(tmp_path, "t.yaml", text))
