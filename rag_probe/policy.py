@@ -111,5 +111,10 @@ def policy_from_environment(environ: Mapping[str, str] = os.environ) -> CaptureP
             "%s is none of true, false, span_only, span_and_event: no content is captured",
             CONTENT_VARIABLE,
         )
+    return CapturePolicy(content=word in _ON, digest_key=key_from_environment(environ))
+
+
+def key_from_environment(environ: Mapping[str, str] = os.environ) -> bytes | None:
+    """The digest key's bytes as they stand in the environment, UTF-8 or not; None when there is none."""
     key = environ.get(KEY_VARIABLE, "")
-    return CapturePolicy(content=word in _ON, digest_key=key.encode() if key else None)
+    return key.encode("utf-8", "surrogateescape") if key else None

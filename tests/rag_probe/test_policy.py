@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import os
 
 import pytest
 from hypothesis import given
@@ -117,3 +118,4 @@ def test_words_that_mean_off_with_one_warning(word, caplog):
 def test_the_key_comes_from_the_environment():
     assert policy_from_environment({"RAG_PROBE_DIGEST_KEY": "k"}).digest_key == b"k"
     assert policy_from_environment({"RAG_PROBE_DIGEST_KEY": ""}).digest_key is None
+    assert policy_from_environment({"RAG_PROBE_DIGEST_KEY": os.fsdecode(b"\xff\xfe")}).digest_key == b"\xff\xfe"

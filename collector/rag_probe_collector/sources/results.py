@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
@@ -11,7 +10,7 @@ from typing import Final
 
 from rag_probe import attributes as a
 from rag_probe.path import EvidencePath
-from rag_probe.policy import KEY_VARIABLE, CapturePolicy
+from rag_probe.policy import CapturePolicy, key_from_environment
 from rag_probe.protocols import Selection, SourceError, SourceOptions
 from rag_probe.stages import Answer, CaseTags, Chunks, Citations, Content, ContextAssembly, Outcome
 from rag_probe_collector.errors import InputError
@@ -102,8 +101,7 @@ def open_results(location: str, options: SourceOptions) -> Results:  # noqa: ARG
     listing = read_listing(Path(location), "results", "rag-probe.results/1")
     if not listing.items:
         raise InputError(f"{listing.name}: expected at least one result, got none")
-    key = os.environ.get(KEY_VARIABLE, "")
-    policy = CapturePolicy(content=True, digest_key=key.encode() if key else None)
+    policy = CapturePolicy(content=True, digest_key=key_from_environment())
     return Results(listing.name, tuple(_record(item) for item in listing.items), policy)
 
 
