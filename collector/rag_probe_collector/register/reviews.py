@@ -31,6 +31,10 @@ def load_reviews(path: Path) -> tuple[Review, ...]:
 
 def _review(item: Item) -> Review:
     review, place = _SHAPE.read(item), _SHAPE.place(item)
+    for written, meant in _SHAPE.misspelt(item.value):
+        raise InputError(
+            f"{place}: expected the field {meant!r}, got {written[:80]!r}; no review counts for more than it says"
+        )
     problem = next(faults(review), None)
     if problem is not None:
         raise InputError(f"{place}: {problem}")

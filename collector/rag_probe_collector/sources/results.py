@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import logging
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -18,6 +19,8 @@ from rag_probe_collector.register.listing import Item, read_listing
 from rag_probe_collector.register.review import Review
 from rag_probe_collector.register.review_rules import faults
 from rag_probe_collector.register.validate import Shape
+
+_logger: Final = logging.getLogger("rag_probe.collector")
 
 _NEVER_CAPTURED: Final = (
     "question",
@@ -101,8 +104,16 @@ def open_results(location: str, options: SourceOptions) -> Results:  # noqa: ARG
     listing = read_listing(Path(location), "results", "rag-probe.results/1")
     if not listing.items:
         raise InputError(f"{listing.name}: expected at least one result, got none")
+    _warn_of_misspelt(listing.items)
     policy = CapturePolicy(content=True, digest_key=key_from_environment())
     return Results(listing.name, tuple(_record(item) for item in listing.items), policy)
+
+
+def _warn_of_misspelt(items: Sequence[Item]) -> None:
+    """A field that no version knows may be somebody's own; one that is nearly ours is told, once."""
+    found = {pair: _SHAPE.place(item) for item in reversed(items) for pair in _SHAPE.misspelt(item.value)}
+    for (written, meant), place in found.items():
+        _logger.warning("%s: field %r is ignored; is %r meant?", place, written[:80], meant)
 
 
 def _record(item: Item) -> Captured:

@@ -89,3 +89,11 @@ def test_an_answer_is_a_character_that_is_not_blank(tmp_path, answer, told, outc
     file = write(tmp_path, "r.jsonl", json.dumps({**RESULT, "answer": answer, "outcome": told}))
     (path,) = open_results(str(file), SourceOptions()).paths(Selection())
     assert path.answer.outcome == outcome
+
+
+def test_a_field_that_is_nearly_ours_is_told_once(tmp_path, caplog):
+    """One that is somebody's own is not."""
+    lines = [json.dumps({**RESULT, "id": name, "outcom": "abstained", "team": "x"}) for name in "abc"]
+    open_results(str(write(tmp_path, "r.jsonl", "\n".join(lines))), SourceOptions())
+    (told,) = caplog.messages
+    assert "r.jsonl:1 result 'a': field 'outcom' is ignored; is 'outcome' meant?" in told

@@ -19,6 +19,11 @@ REVIEWS = {
         {"claims": [{**CLAIM, "supported_by_supplied_context": "yes"}]},
         "claims[0].supported_by_supplied_context: expected true or false, got the text 'yes'",
     ),
+    "a binding misspelt": (
+        {"evidence_versoin": "0" * 64},
+        "expected the field 'evidence_version', got 'evidence_versoin'; no review counts for more",
+    ),
+    "an experiment misspelt": ({"experimnt": "e"}, "expected the field 'experiment', got 'experimnt'"),
     "a blank reviewer": ({"reviewer": ""}, "reviewer: expected a name that is not blank"),
 }
 
