@@ -45,6 +45,7 @@ def collect(
     with _stop_signal() as stop, Collector(db, grpc=grpc_address, http=http_address, limits=limits) as collector:
         typer.echo(f"listening  otlp/grpc {collector.grpc_address}", err=True)
         typer.echo(f"listening  otlp/http {collector.http_address}", err=True)
+        typer.echo(f"send with  OTEL_EXPORTER_OTLP_ENDPOINT=http://{collector.http_address}", err=True)
         if ready_file:
             _tell_ready(ready_file, db, collector)
         stop.wait()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from itertools import islice
 from typing import Final
@@ -15,6 +16,7 @@ from rag_probe_collector.gate import ReportJson
 from rag_probe_collector.gate.report_json import GatedCase
 from rag_probe_collector.register import visible
 from rag_probe_collector.reports.words import (
+    accused,
     broke,
     count,
     dollars,
@@ -30,6 +32,10 @@ from rag_probe_collector.reports.words import (
 
 _COLUMNS: Final = {"recall": 0, "latency": 92, "claims": 120, "tokens": 120, "cost": 120}
 """Figures in their order, and how wide a terminal must be to show each."""
+
+_FEW: Final = 3
+"""Passages named in a line."""
+_LONG: Final = 40
 
 _STYLE: Final = {"pass": "green", "fail": "red", "pending": "yellow", "incomplete": "magenta"}
 
@@ -54,6 +60,7 @@ def _parts(report: ReportJson, width: int) -> Iterator[RenderableType]:
         yield Text(f"left out  {report['about']['left_out']} paths without a case id", style="dim")
     yield Text(f"scope leaks {share(report['violations']['scope_leak'])}  passed {share(report['shares']['passed'])}")
     yield Text(visible(headline(report)), style="bold green" if report["gate"] == "PASS" else "bold red")
+    yield from _review(report)
     yield Text(report["note"], style="dim")
 
 
@@ -84,12 +91,28 @@ def _case(row: GatedCase) -> Iterator[Text]:
 
 def _broke(row: GatedCase, style: str) -> Text:
     """Where first, and under it what else is to be said."""
-    names = [each for each in wrong(row) if each != row["mechanism"]]
+    names = [_violation(row, each) for each in wrong(row) if each != row["mechanism"]]
     beside = [*names, *(f"{gap} not captured" for gap in row["not_captured"])]
     lines = Text(visible(broke(row)), style=style if row["verdict"] != "pass" else "")
     if beside:
         lines.append(("\n" if lines else "") + visible(", ".join(beside)), style="dim")
     return lines
+
+
+def _violation(row: GatedCase, violation: str) -> str:
+    """`scope_leak payroll-2024`: with the passages that one will look for first."""
+    ids = [each if len(each) <= _LONG else f"{each[: _LONG - 1]}…" for each in accused(row, violation)]
+    more = [f"and {len(ids) - _FEW} more"] if len(ids) > _FEW else []
+    return " ".join([violation, *ids[:_FEW], *more])
+
+
+def _review(report: ReportJson) -> Iterator[Text]:
+    """How the first of the answers that wait could be reviewed."""
+    waiting = next((row for row in report["cases"] if "review_pending" in row["violations"]), None)
+    if waiting is not None:
+        known = json.dumps({"case_id": waiting["id"], "path_id": waiting["path_id"]})
+        counts = '"total_claims": 3, "supported_claims": 3, "reviewer": "you"'
+        yield Text(f"to review one, add to the file of --reviews:  {known[:-1]}, {counts}}}", style="dim")
 
 
 def _segments(report: ReportJson) -> Table:

@@ -58,6 +58,12 @@ def wrong(case: GatedCase) -> list[str]:
     return [*case["violations"], *others]
 
 
+def accused(case: GatedCase, violation: str) -> list[str]:
+    """The passages that a violation is about, each once, in the order of the pipeline."""
+    ids = (each for finding in case["findings"] if finding["finding"] == violation for each in finding["ids"])
+    return list(dict.fromkeys(ids))
+
+
 def name(case: GatedCase) -> str:
     """The case's id, with its repetition when there is one."""
     return case["id"] if case["repetition"] is None else f"{case['id']} #{case['repetition']}"

@@ -27,13 +27,17 @@ def test_it_tells_where_it_listens_and_stops_with_everything_stored(tmp_path, nu
     process = subprocess.Popen(
         [sys.executable, "-c", COMMAND, "collect", *arguments], stderr=subprocess.PIPE, text=True
     )
-    lines = [process.stderr.readline(), process.stderr.readline()]
+    lines = [process.stderr.readline() for _ in range(3)]
     deadline = time.monotonic() + 30
     while not (ready.exists() and ready.read_text().startswith("{")):
         assert time.monotonic() < deadline
         time.sleep(0.01)
     told = json.loads(ready.read_text())
-    assert lines == [f"listening  otlp/grpc {told['grpc']}\n", f"listening  otlp/http {told['http']}\n"]
+    assert lines == [
+        f"listening  otlp/grpc {told['grpc']}\n",
+        f"listening  otlp/http {told['http']}\n",
+        f"send with  OTEL_EXPORTER_OTLP_ENDPOINT=http://{told['http']}\n",
+    ]
     assert (told["schema"], told["pid"], told["db"]) == ("rag-probe.ready/1", process.pid, str(db))
 
     connection = http.client.HTTPConnection("::1", int(told["http"].rpartition(":")[2]), timeout=10)

@@ -127,6 +127,21 @@ def test_the_terminal_says_where_each_case_broke():
     assert max(map(len, text.splitlines())) <= 120
 
 
+def test_the_terminal_names_the_passages_and_how_to_review():
+    report, _ = worked()
+    out = io.StringIO()
+    first = report["cases"][0]
+    leaks = [
+        {"finding": "scope_leak", "stage": stage, "ids": ids, "reason": None, "inferred": False}
+        for stage, ids in (("retrieved", ["b", "c", "d", "x" * 99]), ("context", ["b"]))
+    ]
+    first.update(violations=["scope_leak", "review_pending"], findings=leaks)
+    print_report(report, Console(file=out, width=160))
+    text = " ".join(out.getvalue().split())
+    assert "scope_leak b c d and 1 more" in text
+    assert f'"case_id": "{first["id"]}", "path_id": "{first["path_id"]}"' in text
+
+
 def test_junit_counts_what_it_holds():
     for report, _ in (worked(), hostile()):
         suite = ElementTree.fromstring(junit(report)).find("testsuite")
