@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Final
 
@@ -12,6 +12,8 @@ from rag_probe.stages import Citations
 
 _LONGEST_WORD: Final = 100
 _LONGEST_KIND: Final = 64
+_OPENING: Final = "[(【<"
+_CLOSING: Final = "])】>"
 _COUNTED: Final = re.compile(r"(?:[\W_]|\d{1,3}(?!\d))*")
 """Signs, and numbers that may count passages."""
 _LEAD: Final = re.compile(
@@ -53,9 +55,11 @@ def _held_back(written: str, policy: CapturePolicy) -> str:
     return f"text:{digest[:16] if digest else 'held-back'}"
 
 
-def _is_bare(marker: str, names: Iterable[str]) -> bool:
+def _is_bare(marker: str, names: Collection[str]) -> bool:
     if _COUNTED.fullmatch(marker) or (marker.isidentifier() and len(marker) <= _LONGEST_KIND):
         return True
+    if marker[1:-1] in names and marker[0] in _OPENING and marker[-1] in _CLOSING:
+        return True  # the usual marker: a pattern made of ids, which are other ones each time, costs 0.2 ms to compile
     ids = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
     rest = re.sub(rf"(?<!\w)(?:{ids})(?!\w)", " ", marker, flags=re.IGNORECASE) if ids else marker
     return _COUNTED.fullmatch(_LEAD.sub(" ", rest)) is not None
