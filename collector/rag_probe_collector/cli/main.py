@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
 from typing import Final
 
 from rag_probe.protocols import SourceError
@@ -42,6 +41,8 @@ def _run(arguments: list[str]) -> int:
         lead_nowhere()
         return BROKEN_PIPE
     except OSError as error:  # of a place that nobody thought of: a name that is too long, a disk that is full
+        if error.filename is None:  # a stream: what is left in its buffer would fail again at exit, as 120
+            lead_nowhere()
         return _refuse(f"{error.filename or 'input'}: {error.strerror or type(error).__name__}; check the path")
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -49,7 +50,9 @@ def _run(arguments: list[str]) -> int:
 
 
 def _refuse(message: str) -> int:
-    with suppress(OSError):  # then the exit code alone has to tell
+    try:
         sys.stderr.write(f"rag-probe: {plain(message)}\n")
         sys.stderr.flush()
+    except OSError:  # then the exit code alone has to tell
+        lead_nowhere(sys.stderr)
     return UNUSABLE

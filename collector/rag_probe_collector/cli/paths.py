@@ -48,6 +48,7 @@ def paths(
     chosen = selection(service=service, since=since, until=until, trace=trace, attribute=attribute, limit=limit)
     found = open_source(source, SourceOptions(mapping=mapping, traces=traces)).paths(chosen)
     count = write_json(found) if as_json else _show(found)
+    sys.stdout.flush()  # the count is said of what was written
     typer.echo(f"{count} question{'' if count == 1 else 's'}", err=True)
 
 

@@ -7,7 +7,7 @@ import io
 import json
 import os
 import sys
-from typing import Final
+from typing import Final, TextIO
 
 _ESCAPE: Final = "rag_probe.escape"
 
@@ -31,9 +31,9 @@ def make_usable() -> None:
             stream.reconfigure(errors=_ESCAPE)
 
 
-def lead_nowhere() -> None:
-    """Nobody reads stdout any more: what is left in it must not be an error at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def lead_nowhere(stream: TextIO | None = None) -> None:
+    """Nobody reads `stream` (stdout) any more: what is left in it must not be an error at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), (stream or sys.stdout).fileno())
 
 
 def _escaped(error: UnicodeError) -> tuple[str, int]:

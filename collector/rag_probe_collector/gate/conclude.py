@@ -54,12 +54,13 @@ def conclude(
     limits = list(missed(thresholds, by_segment, means))
     counts = {**dict.fromkeys(("pass", "fail", "pending", "incomplete"), 0), **Counter(row["verdict"] for row in cases)}
     counts["missing"] = len(missing)
-    code = _exit_code(counts, limits)
+    unread = about.get("unread", [])
+    code = INCOMPLETE if unread else _exit_code(counts, limits)
     return {
         "schema": SCHEMA,
         "gate": "PASS" if code == PASSED else "FAIL",
         "exit_code": code,
-        "reasons": [*_counted(counts), *limits],
+        "reasons": [*unread, *_counted(counts), *limits],
         "case_count": len({row["id"] for row in rows} | {each["id"] for each in missing}),
         "counts": counts,
         "segments": by_segment,

@@ -35,6 +35,7 @@ from rag_probe_collector.scoring import Reviews, score
 from rag_probe_collector.scoring.case_json import case_json
 from rag_probe_collector.scoring.case_schema import CaseJson
 from rag_probe_collector.scoring.experiment import Run, check_run, choose_run
+from rag_probe_collector.sources.store import TellsUnread
 
 _FIRST_WARNINGS: Final = 20
 """So that one mistake in every case does not fill the report."""
@@ -95,6 +96,8 @@ def evaluate(
         for path in run.paths
     ]
     about = _about(request, inputs, cases, run, rows, reviews, now)
+    if isinstance(source, TellsUnread) and (unread := source.unread()):
+        about["unread"] = [visible(each) for each in unread]
     lost = [_missing(case, repetition) for case, repetition in missing]
     report = conclude(rows, lost, about, inputs.thresholds, inputs.digest, now.astimezone(UTC).date())
     return report, run.paths

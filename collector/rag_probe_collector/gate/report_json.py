@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
@@ -118,6 +118,8 @@ class AboutJson(TypedDict):
     left_out: int
     """Paths without a case id."""
     warnings: list[str]
+    unread: NotRequired[list[str]]
+    """Where the source broke off."""
     with_content: bool
 
 

@@ -36,6 +36,8 @@ class OtlpFiles:
         self._messages: list[tuple[Path, Frame]] = []
         self._holding: dict[str, list[int]] = {}
         self._open: OrderedDict[Path, IO[bytes]] = OrderedDict()
+        self.unread: dict[str, None] = {}
+        """What broke off, once each: nobody knows which question lost spans there."""
         finalize(self, _close, self._open)
 
     def scan(self) -> Iterator[list[Span]]:
@@ -74,7 +76,7 @@ class OtlpFiles:
                 raise SourceError(f"{path}: {error}; expected OTLP JSON or protobuf") from None
             _logger.warning("%s: left out (%s)", path, error)
         if not whole:
-            _logger.warning("%s: its last message is incomplete and was left out", path)
+            self._tell_unread(f"{path}: its last message is incomplete and was left out")
 
     def _read(self, path: Path, frame: Frame, file: IO[bytes]) -> list[Span] | None:
         """None for a last message that its writer has not finished."""
@@ -98,11 +100,16 @@ class OtlpFiles:
         if file is None:
             file, whole = open_plain(path)
             if not whole:
-                _logger.warning("%s: its compressed data breaks off; what comes before is read", path)
+                self._tell_unread(f"{path}: its compressed data breaks off; what comes before is read")
             if len(self._open) >= _OPEN_FILES:
                 self._open.popitem(last=False)[1].close()
         self._open[path] = file
         return file
+
+    def _tell_unread(self, what: str) -> None:
+        if what not in self.unread:
+            self.unread[what] = None
+            _logger.warning("%s", what)
 
 
 def _close(files: OrderedDict[Path, IO[bytes]]) -> None:

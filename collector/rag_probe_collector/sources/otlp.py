@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from rag_probe.protocols import Selection, Source, SourceOptions
@@ -24,6 +24,9 @@ class _Files:
 
     def load(self, traces: Collection[str]) -> Iterator[list[Span]]:
         return self.files.load(traces)
+
+    def unread(self) -> Sequence[str]:
+        return tuple(self.files.unread)
 
 
 def open_otlp(location: str, options: SourceOptions) -> Source:  # noqa: ARG001  # the protocol's signature

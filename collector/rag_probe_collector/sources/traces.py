@@ -8,7 +8,7 @@ larger, and some 300 bytes for every trace of the source.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Final, TypeAlias
@@ -22,7 +22,7 @@ from rag_probe_collector.assembly.trace import assemble
 from rag_probe_collector.otlp.span import Span
 from rag_probe_collector.sources.index import Group, TraceIndex
 from rag_probe_collector.sources.select import Found, select
-from rag_probe_collector.sources.store import Store
+from rag_probe_collector.sources.store import Store, TellsUnread
 
 KEPT: Final = 100_000
 """Spans that are held from the first look."""
@@ -43,6 +43,10 @@ class TraceSource:
     def paths(self, selection: Selection) -> Iterator[EvidencePath]:
         """The selected paths, oldest first."""
         return select(in_order(self._found(selection)), selection)
+
+    def unread(self) -> Sequence[str]:
+        """What of the store could not be read, known once the paths were."""
+        return self.store.unread() if isinstance(self.store, TellsUnread) else ()
 
     def _found(self, selection: Selection) -> Iterator[tuple[int, list[Found]]]:
         index, spans = self._look(selection)
