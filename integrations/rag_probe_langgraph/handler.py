@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from langgraph.callbacks import GraphCallbackHandler, GraphInterruptEvent, GraphResumeEvent
+from typing import TYPE_CHECKING, ClassVar
 
 from rag_probe.faults import log_once
 from rag_probe_langchain import RagProbeCallbackHandler
 from rag_probe_langchain.resuming import pause_graph, resume_graph
 
+if TYPE_CHECKING:
+    from langgraph.callbacks import GraphCallbackHandler, GraphInterruptEvent, GraphResumeEvent
+else:
+    try:
+        from langgraph.callbacks import GraphCallbackHandler
+    except ModuleNotFoundError as missing:
+        if missing.name != "langgraph.callbacks":
+            raise
+        from langchain_core.callbacks import BaseCallbackHandler as GraphCallbackHandler
+
 
 class RagProbeGraphHandler(RagProbeCallbackHandler, GraphCallbackHandler):
-    """`RagProbeCallbackHandler` for LangGraph: a paused graph has no answer yet, and a resumed run is linked to it."""
+    """`RagProbeCallbackHandler` for LangGraph: a paused graph has no answer yet, and a resumed run is linked to it.
+
+    With a langgraph before 1.1.8 it hears of a pause where a node asks (`interrupt()`), and not of `interrupt_before`
+    and `interrupt_after`.
+    """
 
     scope: ClassVar[str] = "rag_probe.langgraph"
 
