@@ -41,8 +41,8 @@ def origin_of(answer: Answer | None, generations: Sequence[Ran[Generation]]) -> 
             if matches:
                 return Origin(matches[-1])
         matches = [index for index in possible if _same_length(content, generations[index].stage.output)]
-        if len(matches) == 1:
-            return Origin(matches[0], guessed=True)
+        if matches:
+            return Origin(matches[-1], guessed=True)
     saw = [index for index in possible if (context := generations[index].stage.context) is not None and context.ids]
     return Origin((saw or possible)[-1], guessed=True)
 

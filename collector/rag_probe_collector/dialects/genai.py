@@ -66,7 +66,8 @@ class GenAi:
 
     name: str = "genai"
     interest: Interest = Interest((), (a.OPERATION,))  # noqa: RUF009  # frozen itself
-    records: frozenset[str] = frozenset({"retrievals", "generations", "tools"})
+    records: frozenset[str] = frozenset()
+    """Of nothing is its absence a fact: any library may write these names for its own calls alone."""
 
     def claims(self, span: Span) -> bool:
         """Every span that names an operation."""

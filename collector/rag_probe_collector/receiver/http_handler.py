@@ -22,7 +22,7 @@ from rag_probe_collector.receiver.limits import Limits
 from rag_probe_collector.receiver.refusal import RETRY_SECONDS, Reason, RefusalError
 from rag_probe_collector.receiver.timed_stream import TimedStream
 
-_logger = logging.getLogger(__name__)
+_logger: Final = logging.getLogger("rag_probe.collector")
 
 _TRACES: Final = "/v1/traces"
 

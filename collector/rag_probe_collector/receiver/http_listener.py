@@ -17,7 +17,7 @@ from rag_probe_collector.receiver.intake import Intake
 from rag_probe_collector.receiver.limits import Limits
 from rag_probe_collector.receiver.refusal import RETRY_SECONDS
 
-_logger = logging.getLogger(__name__)
+_logger: Final = logging.getLogger("rag_probe.collector")
 
 _TOO_MANY: Final = (
     f"HTTP/1.1 503 Service Unavailable\r\nRetry-After: {RETRY_SECONDS}\r\n"

@@ -51,7 +51,13 @@ class Review:
 
     @property
     def counts(self) -> Counts | None:
-        """(supported, total); None while a label is missing."""
+        """(supported, total); None while a label is missing, also that of correctness (contracts 5)."""
+        judged = all(claim.correct_against_current_rules is not None for claim in self.claims or ())
+        return self.support if judged else None
+
+    @property
+    def support(self) -> Counts | None:
+        """(supported, total), whatever is known of correctness; None while a label of support is missing."""
         if self.claims is None:
             return (self.supported_claims or 0, self.total_claims or 0)
         verdicts = [claim.supported for claim in self.claims]

@@ -24,7 +24,7 @@ def faults(review: Review) -> Iterator[str]:
 
 
 def _disagreement(review: Review) -> Iterator[str]:
-    counts = review.counts
+    counts = review.support
     if review.claims is None or counts is None:
         return
     for name, told, counted in (

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from rag_probe import attributes as a
 from rag_probe_collector.assembly.union import Union
 from rag_probe_collector.otlp.span import Span
+
+_SCOPES: Final = 100
 
 
 class Group(NamedTuple):
@@ -27,6 +30,8 @@ class TraceIndex:
 
     starts: dict[str, int] = field(default_factory=dict[str, int])
     counts: dict[str, int] = field(default_factory=dict[str, int])
+    foreign: Counter[str] = field(default_factory=Counter[str])
+    """Spans that no dialect claims, by instrumentation scope; the first `_SCOPES` scopes."""
     _runs: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     _links: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     _threads: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
@@ -42,6 +47,8 @@ class TraceIndex:
                 starts[trace] = start
             if span.attributes:
                 self._note(trace, span)
+            elif span.scope in self.foreign or len(self.foreign) < _SCOPES:
+                self.foreign[span.scope] += 1
 
     def _note(self, trace: str, span: Span) -> None:
         attributes = span.attributes

@@ -8,6 +8,7 @@ larger, and some 300 bytes for every trace of the source.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
@@ -19,7 +20,9 @@ from rag_probe_collector.assembly.build import evidence_path
 from rag_probe_collector.assembly.parts import parts_of
 from rag_probe_collector.assembly.questions import Question, questions_of
 from rag_probe_collector.assembly.trace import assemble
+from rag_probe_collector.dialects import DIALECTS
 from rag_probe_collector.otlp.span import Span
+from rag_probe_collector.register.visible import visible
 from rag_probe_collector.sources.index import Group, TraceIndex
 from rag_probe_collector.sources.select import Found, select
 from rag_probe_collector.sources.store import Store, TellsUnread
@@ -28,6 +31,9 @@ KEPT: Final = 100_000
 """Spans that are held from the first look."""
 CHUNK: Final = 20_000
 """Spans that are fetched together in the second look, at least one group."""
+
+_NAMED: Final = 5
+_logger: Final = logging.getLogger("rag_probe.collector")
 
 Spans: TypeAlias = Mapping[str, list[Span]]
 
@@ -50,6 +56,7 @@ class TraceSource:
 
     def _found(self, selection: Selection) -> Iterator[tuple[int, list[Found]]]:
         index, spans = self._look(selection)
+        _tell_foreign(index)
         groups = [group for group in index.groups() if _may_hold(group, selection)]
         for chunk in _chunks(groups, self.chunk) if spans is None else [groups]:
             held = spans if spans is not None else self._load(chunk)
@@ -77,6 +84,19 @@ class TraceSource:
         while missing := index.unseen_links() - asked:
             asked |= missing
             yield from self.store.load(missing)
+
+
+def _tell_foreign(index: TraceIndex) -> None:
+    """Say why nothing comes of spans that nobody here can read: silence would look like an empty source."""
+    count = index.foreign.total()
+    if count and count == sum(index.counts.values()):
+        scopes = ", ".join(visible(scope) or "(no scope)" for scope, _ in index.foreign.most_common(_NAMED))
+        _logger.warning(
+            "%d spans, none of a dialect that is read (%s); their scopes: %s",
+            count,
+            ", ".join(dialect.name for dialect in DIALECTS),
+            scopes,
+        )
 
 
 def in_order(groups: Iterable[tuple[int, list[Found]]]) -> Iterator[Found]:

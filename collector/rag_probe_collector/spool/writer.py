@@ -17,7 +17,7 @@ from rag_probe_collector.spool.delivery import Delivery, examine, merge
 from rag_probe_collector.spool.file import open_for_writing
 from rag_probe_collector.spool.schema import SpoolError
 
-_logger = logging.getLogger(__name__)
+_logger: Final = logging.getLogger("rag_probe.collector")
 
 _GROUP_BYTES: Final = 16 << 20
 """A transaction takes no more than this beyond its first delivery: it bounds how long the last one waits."""

@@ -195,6 +195,16 @@ class TestAnsweringGeneration:
         )
         assert (path.answer_generation, path.inferred) == (0, ())
 
+    def test_of_several_of_that_length_it_is_the_last(self):
+        """A map-reduce: the reducing call saw summaries, no passages."""
+        path = path_of(
+            workflow(1, self.SAID),
+            stage(2, drafted("a", output=Content(length=4)), 1, 1),
+            stage(3, drafted(output=Content(length=4)), 1, 2),
+        )
+        assert path.answer_generation == 1
+        assert "answer.generation" in path.inferred
+
     def test_by_length_it_is_a_guess_and_so_is_the_context(self):
         path = path_of(
             workflow(1, self.SAID),

@@ -77,6 +77,13 @@ def test_a_call_that_two_libraries_recorded_counts_once():
     assert [step.stage.input_tokens for step in path.generations] == [100]
 
 
+def test_what_nobody_wrote_is_not_captured():
+    """OpenLLMetry writes these names for workflows and calls, and others for retrievals: null is not zero."""
+    path = path_of(S(1, attributes={"gen_ai.operation.name": "invoke_workflow"}, scope="x"))
+    assert (path.retrievals, path.retrieved, path.generations, path.tools) == (None,) * 4
+    assert {"retrievals", "retrieved", "generations", "tools"} <= set(path.not_captured)
+
+
 def test_older_names_are_read():
     older = {"gen_ai.operation.name": "chat", "gen_ai.system": "openai", "gen_ai.usage.prompt_tokens": 3}
     (call,) = path_of(S(1, attributes=older, scope="x")).generations

@@ -67,6 +67,7 @@ def test_a_cut_text_binds_nothing():
         ((review(path_id=PATH_ID, evidence_version="0" * 64),), "stale: the evidence differs"),
         ((review(path_id=PATH_ID, experiment="other"),), "belongs to another experiment"),
         ((claims(claim(), claim(context=None)),), "a label of its review is missing"),
+        ((claims(claim(), claim(correct=None)),), "a label of its review is missing"),
         ((review(path_id="another:run"), review(path_id=PATH_ID, evidence_version="0")), "the evidence differs"),
     ],
 )

@@ -126,3 +126,18 @@ def test_the_index_takes_some_hundred_bytes_a_trace(many):
     size = traced_peak(lambda: [index.add(batch) for batch in batches])
     assert size / COUNT < 400
     assert index.groups()[0].start == T0 + 1_000_000
+
+
+def test_spans_that_nobody_here_reads_are_said(caplog):
+    """Silence would look like an empty source."""
+    assert list(source(request(foreign(1), foreign(2, scope="other\x1b"))).paths(Selection())) == []
+    (said,) = caplog.messages
+    assert said == (
+        "2 spans, none of a dialect that is read (rag_probe, genai); "
+        "their scopes: opentelemetry.instrumentation.fastapi, other\\x1b"
+    )
+
+
+def test_foreign_spans_beside_ours_are_nothing_to_say(caplog):
+    assert len(list(source(request(foreign(1), workflow(2, ASKED, 1, at=1))).paths(Selection()))) == 1
+    assert caplog.messages == []
