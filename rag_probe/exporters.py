@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from functools import partial
 from importlib.metadata import entry_points
 from typing import Final
 from urllib.parse import urlsplit
 
 from opentelemetry.sdk.trace.export import SpanExporter
 
+from rag_probe.delivery import Delivery
 from rag_probe.faults import warn_once
 from rag_probe.plugins import plugin
 
@@ -22,8 +24,8 @@ _DEFAULT: Final = _BY_PROTOCOL["http/protobuf"]
 _GRPC_PORT: Final = 4317
 
 
-def exporters_from_environment() -> Iterator[SpanExporter]:
-    """One exporter for each name in OTEL_TRACES_EXPORTER: `otlp` when it is not set, nothing for `none`.
+def deliveries_from_environment() -> Iterator[Delivery]:
+    """One way out for each name in OTEL_TRACES_EXPORTER: `otlp` when it is not set, nothing for `none`.
 
     Endpoint, headers, TLS, compression and timeout are read by the exporter itself. An exporter that cannot be had is
     said once and left out.
@@ -33,11 +35,13 @@ def exporters_from_environment() -> Iterator[SpanExporter]:
             case "none":
                 continue
             case "" | "otlp":
-                exporter = plugin(SpanExporter, _GROUP, _otlp(), _EXPORTER)
+                known = _otlp()
             case other:
-                exporter = plugin(SpanExporter, _GROUP, other, _EXPORTER)
+                known = other
+        make = partial(plugin, SpanExporter, _GROUP, known, _EXPORTER)
+        exporter = make()
         if exporter is not None:
-            yield exporter
+            yield Delivery(exporter, make if known in _BY_PROTOCOL.values() else None)
 
 
 def _otlp() -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import atexit
-from typing import Final, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from opentelemetry import trace
 
@@ -13,15 +13,13 @@ from rag_probe.missing import MissingExtraError
 try:
     from opentelemetry.sdk.resources import SERVICE_NAME, Resource
     from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
-    from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
-    from rag_probe.exporters import exporters_from_environment
+    from rag_probe.delivery import Outlet
+    from rag_probe.exporters import deliveries_from_environment
     from rag_probe.plugins import id_generator_from_environment, sampler_from_environment
     from rag_probe.sampling import KeepCases
 except ModuleNotFoundError as error:
     raise MissingExtraError("configure", "otlp", error) from error
-
-_own: Final[list[TracerProvider]] = []
 
 
 @runtime_checkable
@@ -40,26 +38,27 @@ def set_up(service_name: str | None, *, keep_cases: bool) -> TracerProvider:
     if keep_cases:
         provider.sampler = KeepCases(provider.sampler)
     trace.set_tracer_provider(provider)
-    _own.append(provider)
     return provider
 
 
-def take_up_again(provider: object) -> bool:
-    """Whether `provider` is one that `set_up` made; it is then shut down at exit, although it was shut down before."""
-    for own in _own:
-        if own is provider:
-            atexit.unregister(own.shutdown)
-            atexit.register(own.shutdown)
-            return True
-    return False
+def shut_down_at_exit(provider: object) -> None:
+    """Have a provider that `set_up` made shut down at exit, also when it was shut down before."""
+    if isinstance(provider, TracerProvider):
+        atexit.unregister(provider.shutdown)
+        atexit.register(provider.shutdown)
 
 
-def add_exporters(provider: object) -> tuple[SpanProcessor, ...]:
+def service_of(provider: object) -> str:
+    """Under which name it exports; blank for a provider of another kind."""
+    return str(provider.resource.attributes.get(SERVICE_NAME, "")) if isinstance(provider, TracerProvider) else ""
+
+
+def add_exporters(provider: object) -> tuple[Outlet, ...]:
     """Give `provider` a batch processor for each exporter that is asked for."""
     if not isinstance(provider, _Extensible):
         warn_once("join", "configure(join=True): %s takes no span processors", type(provider).__name__)
         return ()
-    processors = tuple(BatchSpanProcessor(exporter) for exporter in exporters_from_environment())
-    for processor in processors:
-        provider.add_span_processor(processor)
-    return processors
+    outlets = tuple(Outlet(delivery) for delivery in deliveries_from_environment())
+    for outlet in outlets:
+        provider.add_span_processor(outlet)
+    return outlets

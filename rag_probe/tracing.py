@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Final, Protocol, runtime_checkable
 
 from opentelemetry import trace
 
-from rag_probe.faults import log_once
+from rag_probe.ending import before_every_end
+from rag_probe.faults import log_once, warn_once
 
-_lock: Final = threading.Lock()
-_handles: Final[list[Handle]] = []
+_HANDLE: Final = "_rag_probe_handle"
+"""Kept on the provider, where it outlives a reload of this module."""
+
+_lock: Final = threading.RLock()
+os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
 
 @runtime_checkable
@@ -20,35 +26,62 @@ class _Flushable(Protocol):
     def force_flush(self, timeout_millis: int = 30000) -> bool: ...
 
 
-class _Processor(_Flushable, Protocol):
+class _Outlet(_Flushable, Protocol):
+    @property
+    def failures(self) -> int: ...
+    def hurry(self) -> None: ...
+    def give_up(self) -> None: ...
     def shutdown(self) -> None: ...
 
 
 class Handle:
-    """What `configure` returns: a hold on the way out, for the end of a script, a test or a notebook cell."""
+    """What `configure` returns: a hold on the way out, for the end of a script, a call, a test or a notebook cell."""
 
-    def __init__(self, provider: object, processors: Sequence[_Processor] = ()) -> None:
+    def __init__(self, provider: object, outlets: Sequence[_Outlet] = (), *, own: bool = False) -> None:
         self.provider = provider
-        self.processors = processors
+        self.outlets = outlets
         """What `configure` added; nothing for a provider of the app's."""
+        self.own = own
+        """Whether `configure` made the provider."""
         self.closed = False
 
     def flush(self, timeout: float = 10.0) -> bool:
-        """Hand every span that has ended to its exporter; False when that took longer than `timeout` seconds.
+        """Send every span that has ended; False when that took longer than `timeout` seconds, or was refused.
 
-        What cannot be delivered the exporter says in its own log.
+        Why something could not be delivered the exporter says in its own log.
         """
-        targets = [each for each in self.processors or (self.provider,) if isinstance(each, _Flushable)]
+        targets = [each for each in self.outlets or (self.provider,) if isinstance(each, _Flushable)]
         milliseconds = int(timeout * 1000)
-        return _within(timeout, lambda: {each.force_flush(milliseconds) for each in targets} <= {True})
+        failures = self._failures()
+        flushed = _within(timeout, lambda: {each.force_flush(milliseconds) for each in targets} <= {True})
+        return flushed and self._failures() == failures
 
     def shutdown(self, timeout: float = 10.0) -> None:
-        """Flush, then stop what `configure` started and nothing that the app did; a second call does nothing."""
+        """Flush, then stop what `configure` started and nothing that the app did; a second call does nothing.
+
+        What is not delivered after `timeout` seconds is dropped.
+        """
         if not self.closed:
             self.closed = True
-            self.flush(timeout)
-            for processor in self.processors:
-                processor.shutdown()
+            self.hurry()
+            if not self.flush(timeout):
+                for outlet in self.outlets:
+                    outlet.give_up()
+            for outlet in self.outlets:
+                outlet.shutdown()
+
+    def hurry(self) -> None:
+        """The process ends: an endpoint that is down is not tried with every batch."""
+        for outlet in self.outlets:
+            outlet.hurry()
+
+    def leave(self) -> None:
+        """What is done at the end of a process that runs no `atexit`."""
+        self.hurry()
+        self.flush()
+
+    def _failures(self) -> int:
+        return sum(outlet.failures for outlet in self.outlets)
 
 
 def configure(service_name: str | None = None, *, keep_cases: bool = True, join: bool = False) -> Handle:
@@ -57,13 +90,15 @@ def configure(service_name: str | None = None, *, keep_cases: bool = True, join:
     - `service_name` comes before OTEL_SERVICE_NAME; with neither, one warning.
     - Without OTEL_EXPORTER_OTLP_PROTOCOL it is http/protobuf, or grpc for an endpoint on port 4317.
     - The sampler is the one of OTEL_TRACES_SAMPLER, inside `KeepCases` unless `keep_cases` is False.
-    - A second call returns the handle of the first; after its `shutdown`, it starts to export again.
+    - A second call returns the handle of the first; after its `shutdown`, it starts to export again. What the
+      provider is, its service name and its sampler, stays as it was.
     - A provider that the app has set is never replaced, and nothing is added to it: the handle's `flush` works on it.
       With `join=True` our exporters are added to it, once; wrap its sampler in `KeepCases` yourself.
     - OTEL_SDK_DISABLED=true: nothing is set up. OTEL_CONFIG_FILE is not read.
-    - At exit everything that has ended is sent; with no endpoint to be reached the app works on, and its exit waits
-      for OTEL_EXPORTER_OTLP_TIMEOUT. A forked child exports its own spans; one that ends by `os._exit`, as
-      multiprocessing's do, has to flush first.
+    - At exit everything that has ended is sent, in children of multiprocessing and Celery too; with no endpoint to be
+      reached the app works on, and its exit waits for OTEL_EXPORTER_OTLP_TIMEOUT. A signal that nobody handles and
+      `os._exit` run no exit: flush before.
+    - A forked child exports its own spans, and not those of its parent.
 
     Raises `MissingExtraError`, a `ModuleNotFoundError`, without the extra `otlp`.
     """
@@ -73,16 +108,26 @@ def configure(service_name: str | None = None, *, keep_cases: bool = True, join:
         return Handle(None)
     with _lock:
         provider: object = trace.get_tracer_provider()
-        for handle in _handles:
-            if handle.provider is provider and not handle.closed and (handle.processors or not join):
-                return handle
+        known = getattr(provider, _HANDLE, None)
+        if known is not None and not known.closed and (known.outlets or not join):
+            _said_otherwise(service_name, providers.service_of(provider))
+            return known
+        own = known is not None and known.own
         if isinstance(provider, trace.ProxyTracerProvider):
-            provider = providers.set_up(service_name, keep_cases=keep_cases)
-        elif not providers.take_up_again(provider) and not join:
-            return Handle(provider)
-        handle = Handle(provider, providers.add_exporters(provider))
-        _handles[:] = [handle]
+            provider, own = providers.set_up(service_name, keep_cases=keep_cases), True
+        elif own:
+            providers.shut_down_at_exit(provider)
+        handle = Handle(provider, providers.add_exporters(provider) if own or join else (), own=own)
+        with suppress(AttributeError):  # a provider that takes no attributes
+            setattr(provider, _HANDLE, handle)
+        atexit.register(handle.hurry)
+        before_every_end(handle.leave)
         return handle
+
+
+def _said_otherwise(asked: str | None, exported: str) -> None:
+    if asked is not None and exported and asked != exported:
+        warn_once("configure", "configure(%r): this process exports as %r until it ends", asked, exported)
 
 
 def _within(timeout: float, work: Callable[[], bool]) -> bool:

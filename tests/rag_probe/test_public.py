@@ -13,7 +13,13 @@ import pytest
 import rag_probe
 
 MODULES = sorted(module.name for module in pkgutil.walk_packages(rag_probe.__path__, "rag_probe."))
-NEED_THE_SDK = {"rag_probe.exporters", "rag_probe.plugins", "rag_probe.provider", "rag_probe.sampling"}
+NEED_THE_SDK = {
+    "rag_probe.delivery",
+    "rag_probe.exporters",
+    "rag_probe.plugins",
+    "rag_probe.provider",
+    "rag_probe.sampling",
+}
 
 
 @pytest.mark.parametrize("name", rag_probe.__all__)

@@ -179,6 +179,43 @@ def test_without_an_endpoint_to_be_reached_the_app_works_on():
     assert "rag_probe" not in done.stderr
 
 
+def test_flush_says_whether_everything_was_delivered(received):
+    program = """
+        import os
+        from opentelemetry import trace
+        from rag_probe import configure
+        tracer = trace.get_tracer("app")
+        here = configure("shop")
+        tracer.start_span("one").end()
+        assert here.flush()
+        here.shutdown()
+        os.environ["OTEL_EXPORTER_OTLP_ENDPOINT"] = "http://127.0.0.1:9"
+        nowhere = configure("shop")
+        tracer.start_span("two").end()
+        assert not nowhere.flush()
+        assert nowhere.flush(), "nothing waits any more"
+    """
+    run(program, OTEL_EXPORTER_OTLP_ENDPOINT=received.endpoint, OTEL_EXPORTER_OTLP_TIMEOUT="1")
+    assert received.names() == ["one"]
+
+
+def test_another_name_for_the_same_process_is_said_once(received):
+    program = """
+        import importlib, logging
+        logging.basicConfig(format="%(name)s %(message)s")
+        from opentelemetry import trace
+        import rag_probe.tracing, rag_probe.provider
+        handle = rag_probe.tracing.configure("shop")
+        for module in (rag_probe.tracing, rag_probe.provider, rag_probe.tracing):
+            importlib.reload(module)
+            assert rag_probe.tracing.configure("store") is handle
+        trace.get_tracer("app").start_span("one").end()
+    """
+    done = run(program, OTEL_EXPORTER_OTLP_ENDPOINT=received.endpoint)
+    assert done.stderr == "rag_probe configure('store'): this process exports as 'shop' until it ends\n"
+    assert received.spans() == [("one", "shop")]
+
+
 def test_what_is_misconfigured_is_said_once_and_the_app_works_on(received):
     program = """
         import logging
