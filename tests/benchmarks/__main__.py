@@ -7,7 +7,7 @@ import sys
 
 from tests.benchmarks.report import table
 
-BENCHMARKS = ("handler", "ingest", "scoring")
+BENCHMARKS = ("replay", "handler", "ingest", "scoring")
 
 
 def main() -> None:

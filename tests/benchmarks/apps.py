@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from itertools import count as counted
 from typing import Any, Final, TypedDict
 
 from langchain_core.callbacks import CallbackManagerForLLMRun, CallbackManagerForRetrieverRun
@@ -25,32 +26,55 @@ _WORDS: Final = [
 ]
 
 
-def passages(count: int) -> list[Document]:
+_CORPORA: Final = 64
+"""Question after question finds other passages: nothing is recognised from the last request."""
+
+
+def passages(count: int, corpus: int) -> list[Document]:
     """Passages of some 480 characters, each with an id, a tenant, a revision and a score."""
-    choose = random.Random(count)
+    choose = random.Random(count + 1000 * corpus)
     return [
         Document(
-            id=f"doc-{place:03d}#{place % 7}",
+            id=f"doc-{corpus:02d}{place:02d}#{place % 7}",
             page_content=" ".join(choose.choices(_WORDS, k=70)),
-            metadata={"source": f"doc-{place:03d}.md", "tenant": "acme", "revision": 3, "score": 1 - place / 1000},
+            metadata={
+                "source": f"doc-{corpus:02d}{place:02d}.md",
+                "tenant": "acme",
+                "revision": 3,
+                "score": 1 - (place + corpus / 100) / 1000,
+            },
         )
         for place in range(count)
     ]
 
 
-class Search(BaseRetriever):
-    """Returns a new list of the same passages."""
+_number: Final = counted()
 
-    found: list[Document]
+
+def question() -> str:
+    """Never the same."""
+    return f"How long do I have, in order {next(_number):07d}?"
+
+
+def _corpus_of(question: str) -> int:
+    return int(question[-8:-1]) % _CORPORA
+
+
+class Search(BaseRetriever):
+    """Returns a new list of the passages of the question's corpus."""
+
+    corpora: list[list[Document]]
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
-        return list(self.found)
+        return list(self.corpora[_corpus_of(query)])
+
+
+def _search(count: int) -> Search:
+    return Search(corpora=[passages(count, corpus) for corpus in range(_CORPORA)])
 
 
 class Model(BaseChatModel):
-    """Answers at once, with usage."""
-
-    answer: str
+    """Answers at once, with usage, and cites a passage by its id."""
 
     @property
     def _llm_type(self) -> str:
@@ -66,8 +90,9 @@ class Model(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
+        cited = f"doc-{_corpus_of(messages[-1].text):02d}01#1"
         message = AIMessage(
-            self.answer,
+            ANSWER.format(cited=cited),
             usage_metadata={"input_tokens": 700, "output_tokens": 40, "total_tokens": 740},
             response_metadata={"finish_reason": "stop", "model_name": "at-once-1"},
         )
@@ -75,7 +100,7 @@ class Model(BaseChatModel):
 
 
 ANSWER: Final = (
-    "Within thirty days of delivery [1], in the sale within fourteen [3]. Gift cards are excluded [doc-001#1]."
+    "Within thirty days of delivery [1], in the sale within fourteen [3]. Gift cards are excluded [{cited}]."
 )
 PROMPT: Final = ChatPromptTemplate.from_messages(
     [("system", "Answer from the passages and cite them."), ("human", "{context}\n\nQuestion: {question}")]
@@ -90,14 +115,14 @@ def as_text(found: list[Document]) -> str:
 def chain(count: int) -> Any:
     """Retrieve `count`, drop every fifth, build the context, ask."""
     kept = RunnableLambda(lambda found: [each for place, each in enumerate(found) if place % 5 != 4])
-    context = Search(found=passages(count)) | kept | as_text
+    context = _search(count) | kept | as_text
     app = (
         RunnablePassthrough.assign(context=(lambda state: state["question"]) | context)
         | PROMPT
-        | Model(answer=ANSWER)
+        | Model()
         | StrOutputParser()
     )
-    return lambda callbacks: app.invoke({"question": "How long do I have?"}, {"callbacks": callbacks})
+    return lambda callbacks: app.invoke({"question": question()}, {"callbacks": callbacks})
 
 
 class State(TypedDict, total=False):
@@ -111,7 +136,7 @@ class State(TypedDict, total=False):
 
 def graph() -> Any:
     """retrieve → filter → draft → validate, over five passages."""
-    search, model = Search(found=passages(5)), Model(answer=ANSWER)
+    search, model = _search(5), Model()
     nodes: dict[str, Any] = {
         "retrieve": lambda state: {"passages": search.invoke(state["question"])},
         "filter": lambda state: {"passages": state["passages"][:4]},
@@ -128,7 +153,7 @@ def graph() -> Any:
     for one, other in zip([START, *nodes], [*nodes, END], strict=True):
         built.add_edge(one, other)
     app = built.compile()
-    return lambda callbacks: app.invoke({"question": "How long do I have?"}, {"callbacks": callbacks})
+    return lambda callbacks: app.invoke({"question": question()}, {"callbacks": callbacks})
 
 
 APPS: Final[dict[str, Callable[[], Any]]] = {

@@ -16,87 +16,17 @@ from typing import Any, Final, NamedTuple
 
 from langchain_core.callbacks import BaseCallbackHandler
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
-from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcessor, SpanExporter, SpanExportResult
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from opentelemetry.trace import set_span_in_context
 
-from rag_probe.policy import CapturePolicy
-from rag_probe_langgraph import RagProbeGraphHandler
 from tests.benchmarks.apps import APPS
+from tests.benchmarks.limit import Least
 from tests.benchmarks.report import Ratio, table
+from tests.benchmarks.variants import new_provider, recorded, variants
 
 ROUNDS: Final = 150
 PROCESSES: Final = 3
 _WARM_UP: Final = 30
 _SLOWEST: Final = 0.05
 _PAUSE: Final = 0.002
-
-_EVENTS: Final = (
-    *(f"on_{kind}_{when}" for kind in ("chain", "retriever", "tool") for when in ("start", "end", "error")),
-    *("on_chat_model_start", "on_llm_start", "on_llm_end", "on_llm_error"),
-)
-
-
-class _Discard(SpanExporter):
-    """So that what is measured is the writing of spans, not a network."""
-
-    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-        return SpanExportResult.SUCCESS
-
-
-class _Least(BaseCallbackHandler):
-    """Writes the spans that it was given, spread over the callbacks that it hears, and looks at nothing."""
-
-    run_inline = True
-
-    def __init__(self, provider: TracerProvider, spans: Sequence[ReadableSpan], events: int) -> None:
-        self._tracer = provider.get_tracer("least")
-        root = next(span for span in spans if span.parent is None)
-        self._root = (root.name, dict(root.attributes or {}), root.kind)
-        self._others = [(each.name, dict(each.attributes or {}), each.kind) for each in spans if each is not root]
-        self._due = [round((place + 1) * events / (len(self._others) + 1)) for place in range(len(self._others))]
-        self._events = events
-        self.fresh()
-
-    def fresh(self) -> None:
-        """Before each request."""
-        self._heard = self._written = 0
-
-    def hear(self, *_: Any, **__: Any) -> None:
-        """One callback."""
-        self._heard += 1
-        if self._heard == 1:
-            name, attributes, kind = self._root
-            self._span = self._tracer.start_span(name, kind=kind, attributes=attributes)
-            self._context = set_span_in_context(self._span)
-        while self._written < len(self._due) and self._heard >= self._due[self._written]:
-            name, attributes, kind = self._others[self._written]
-            self._written += 1
-            self._tracer.start_span(name, self._context, kind, attributes).end()
-        if self._heard == self._events:
-            self._span.end()
-
-
-for _event in _EVENTS:
-    setattr(_Least, _event, _Least.hear)
-
-
-class _Count(BaseCallbackHandler):
-    """How many callbacks a request makes."""
-
-    run_inline = True
-
-    def __init__(self) -> None:
-        self.heard = 0
-
-    def hear(self, *_: Any, **__: Any) -> None:
-        """One callback."""
-        self.heard += 1
-
-
-for _event in _EVENTS:
-    setattr(_Count, _event, _Count.hear)
 
 
 class Added(NamedTuple):
@@ -107,46 +37,9 @@ class Added(NamedTuple):
     micros: float
 
 
-def recorded(app: Callable[[list[Any]], object], *, content: bool = False) -> tuple[ReadableSpan, ...]:
-    """The spans that one request leaves."""
-    exporter, provider = InMemorySpanExporter(), TracerProvider()
-    provider.add_span_processor(SimpleSpanProcessor(exporter))
-    app([RagProbeGraphHandler(tracer_provider=provider, policy=CapturePolicy(content=content))])
-    return exporter.get_finished_spans()
-
-
-def _provider() -> TracerProvider:
-    provider = TracerProvider()
-    provider.add_span_processor(BatchSpanProcessor(_Discard()))
-    return provider
-
-
-def official(provider: TracerProvider) -> BaseCallbackHandler | None:
-    """The handler of opentelemetry-instrumentation-genai-langchain alone, without its instrumentor; None without it."""
-    try:
-        from opentelemetry.instrumentation.genai.langchain import callback_handler
-        from opentelemetry.util.genai.handler import TelemetryHandler
-    except ImportError:
-        return None
-    return callback_handler.OpenTelemetryLangChainCallbackHandler(TelemetryHandler(tracer_provider=provider))
-
-
-def variants(app: Callable[[list[Any]], object], provider: TracerProvider) -> dict[str, BaseCallbackHandler | None]:
-    """What is compared, by name."""
-    counter = _Count()
-    app([counter])
-    found: dict[str, BaseCallbackHandler | None] = {
-        "nothing": None,
-        "ours": RagProbeGraphHandler(tracer_provider=provider, policy=CapturePolicy()),
-        "least": _Least(provider, recorded(app), counter.heard),
-    }
-    theirs = official(provider)
-    return {**found, "official": theirs} if theirs is not None else found
-
-
 def one_process(seed: int, rounds: int = ROUNDS) -> list[Added]:
     """All apps and variants, interleaved, in this process."""
-    provider = _provider()
+    provider = new_provider()
     apps = {name: make() for name, make in APPS.items()}
     handlers = {name: variants(app, provider) for name, app in apps.items()}
     order = [(name, variant) for name in apps for variant in handlers[name]]
@@ -166,7 +59,7 @@ def one_process(seed: int, rounds: int = ROUNDS) -> list[Added]:
 
 
 def _request(app: Callable[[list[Any]], object], handler: BaseCallbackHandler | None) -> float:
-    if isinstance(handler, _Least):
+    if isinstance(handler, Least):
         handler.fresh()
     callbacks = [] if handler is None else [handler]
     before = time.process_time()
