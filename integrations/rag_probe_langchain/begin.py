@@ -83,7 +83,7 @@ def begin_model(
     run = begin(options, "model", run_id, parent_id, None, prompt, tags, metadata, call)
     if run is None:
         return
-    run.inputs = Prompt(prompt, run.request.last)
+    run.inputs = Prompt(prompt, run.request.last if run.retriever is None else None)
     outer = run.parent
     while outer is not None and not outer.generated:
         outer.generated = True

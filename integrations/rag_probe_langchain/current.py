@@ -11,9 +11,9 @@ from rag_probe.policy import CapturePolicy
 from rag_probe.stages import ContextAssembly, Filtering, PermissionCheck, Rerank, Retrieval, Stage
 from rag_probe.wire import encode
 from rag_probe_langchain import runs
-from rag_probe_langchain.known import arrived, narrowed, passed
+from rag_probe_langchain.known import at_hand, found, narrowed, passed
 from rag_probe_langchain.request import StageSpan
-from rag_probe_langchain.run import Ids, Run
+from rag_probe_langchain.run import Ids, Inner, Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +87,8 @@ def _flow(run: Run, stage: Stage) -> None:
     request = run.request
     match stage:
         case Retrieval(documents=chunks) if chunks is not None:
-            arrived(request, chunks.ids)
-            passed(run, chunks.ids)
+            found(run, request, Inner((), chunks.ids, chunks.scores))
+            passed(run, request, chunks.ids)
         case Rerank(ids=ids):
             _decided(run, ids, ())
         case Filtering(kept=kept, dropped=dropped):
@@ -111,8 +111,6 @@ def _decided(run: Run, kept: Ids, dropped: Ids) -> None:
     while around is not None:
         around.denied = {*(around.denied or ()), *dropped}
         around = around.parent
-    left = kept or tuple([name for name in run.request.last or () if name not in dropped])
-    narrowed(run.request, left)
-    passed(run, left)
-    run.results = [*(run.results or ()), left]
-    run.inner_end = run.request.touched
+    left = kept or tuple([name for name in at_hand(run, run.request) if name not in dropped])
+    narrowed(run, run.request, left)
+    passed(run, run.request, left)

@@ -49,6 +49,7 @@ class Documents:
         "rescored",
         "scores",
         "whole",
+        "written",
     )
 
     def __init__(self, policy: CapturePolicy) -> None:
@@ -68,10 +69,16 @@ class Documents:
         """The latest known."""
         self.rescored: set[str] = set()
         """Ids that came back with another score."""
+        self.written: dict[str, str] = {}
+        """What a model wrote that was shown one passage only, with that passage's id."""
 
-    def knows(self, passages: Sequence[object]) -> bool:
-        """Whether one of `passages` was seen before, as this object."""
-        return any(id(item) in self._by_object for item in bare(passages))
+    def news(self, passages: Sequence[object]) -> list[Document]:
+        """Those of `passages` that were never seen, neither as this object nor as another one of that id."""
+        strangers = [item for item in bare(passages) if id(item) not in self._by_object]
+        if not strangers:
+            return strangers
+        ids = self._identify(strangers).ids
+        return [item for item, name in zip(strangers, ids, strict=True) if name not in self.whole]
 
     def before(self, passages: Sequence[object]) -> Ids:
         """The ids as they were when the list was last looked at: a step may have changed it in place since."""
@@ -98,10 +105,10 @@ class Documents:
     def add(self, passages: Sequence[object]) -> Chunks:
         """Identify `passages`, remember them, and return their columns."""
         documents = bare(passages)
-        chunks = identify(documents, self._policy, len(self.whole))
+        chunks = self._identify(documents)
         texts = [document.page_content for document in documents]
-        if chunks.id_rules:
-            chunks = replace(chunks, ids=tuple(map(self._origin, chunks.ids, chunks.id_rules, texts)))
+        if self.written:
+            chunks = self._descend(chunks, texts)
         if documents is not passages:
             chunks = replace(chunks, scores=_paired(passages))
         if documents and len(self._by_object) + len(documents) <= _DOCUMENTS:
@@ -125,16 +132,45 @@ class Documents:
         ids = tuple([self.owners[text] for text in texts])
         return None if self._variants or set(map(type, ids)) != {str} else ids  # pyright: ignore[reportReturnType]
 
-    def _origin(self, name: str, rule: str | None, text: str) -> str:
-        """The passage that one without a name of its own was cut from, else itself."""
-        if rule in _WEAK and text not in self.owners and text.strip():
-            for longer, owners in self.owners.items():
-                self._searched += len(longer)
-                if self._searched > _SEARCHED:
-                    break
-                if text in longer:
-                    return owners if isinstance(owners, str) else owners[0]
+    def wrote(self, text: str, seen: Ids) -> None:
+        """Note what a model made of one passage: a passage with that text is made from it."""
+        if len(set(seen)) == 1 and text.strip() and len(self.written) < _LISTS:
+            self.written[text.strip()] = seen[0]
+
+    def _identify(self, documents: Sequence[Document]) -> Chunks:
+        chunks = identify(documents, self._policy, len(self.whole))
+        if not chunks.id_rules or not self.owners:
+            return chunks
+        ids: list[str] = []
+        for name, rule, document in zip(chunks.ids, chunks.id_rules, documents, strict=True):
+            ids.append(self._origin(name, document.page_content, ids) if rule in _WEAK else name)
+        return replace(chunks, ids=tuple(ids))
+
+    def _origin(self, name: str, text: str, taken: Sequence[str]) -> str:
+        """The passage that one without a name of its own is a copy or a piece of, else itself.
+
+        Where several share that text, the first that is not `taken` yet.
+        """
+        if not text.strip():
+            return name
+        owners = self.owners.get(text)
+        if owners is not None:
+            return owners if isinstance(owners, str) else next((one for one in owners if one not in taken), owners[0])
+        for longer, owners in self.owners.items():
+            self._searched += len(longer)
+            if self._searched > _SEARCHED:
+                break
+            if text in longer:
+                return owners if isinstance(owners, str) else owners[0]
         return name
+
+    def _descend(self, chunks: Chunks, texts: Sequence[str]) -> Chunks:
+        """Add the parents of passages that a model wrote."""
+        parents = [
+            None if name in self.whole or text in self.owners else self.written.get(text.strip())
+            for name, text in zip(chunks.ids, texts, strict=True)
+        ]
+        return replace(chunks, parents=tuple(parents)) if any(parents) else chunks
 
     def _note(self, ids: Ids, texts: Sequence[str]) -> None:
         owners = dict(zip(texts, ids, strict=True))

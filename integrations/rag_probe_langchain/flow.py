@@ -36,7 +36,7 @@ def changes(before: Mapping[str, Ids], after: Mapping[str, Ids], inner: Sequence
             continue
         kept = set(ids)
         dropped = tuple(dict.fromkeys(name for name in source if name not in kept))
-        moved = _moved(source, ids, kept)
+        moved = is_moved(source, ids)
         if dropped or moved:
             found[source] = Change(source, ids, dropped, moved, late=source in inner and source not in before.values())
     return list(found.values())
@@ -63,6 +63,9 @@ def _source(before: Mapping[str, Ids], key: str, ids: Ids, inner: Sequence[Ids])
     return union if wanted < set(union) else None
 
 
-def _moved(source: Ids, ids: Ids, kept: set[str]) -> bool:
+def is_moved(source: Sequence[str], ids: Sequence[str]) -> bool:
+    """Whether those of `source` that are in `ids` stand in another order there."""
+    kept = set(ids)
     stayed = [name for name in dict.fromkeys(source) if name in kept]
-    return stayed != list(dict.fromkeys(ids))
+    there = set(source)
+    return stayed != [name for name in dict.fromkeys(ids) if name in there]

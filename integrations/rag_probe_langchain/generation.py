@@ -36,7 +36,10 @@ def generation_ended(run: Run, outputs: object, _ended: int) -> dict[str, Value]
         record_builders(request, text, seen)
     message, output = _first(response)
     context = None if seen is None else seen.stage
-    request.joining = False
+    if run.retriever is None:
+        request.joining = False
+    if context is not None and output is not None:
+        request.documents.wrote(output, context.ids)
     if run.retriever is None and output is not None:
         request.add_made(Made(output, None if context is None else context.ids, message))
     written = None if output is None else _written(run, message, output)

@@ -1,4 +1,8 @@
-"""The last known set of a question, and what the steps inside a run let through."""
+"""The last known set of a question, and what the steps inside a run let through.
+
+Each function takes the run inside which something happened, None at the root. A retrieval is one thing to what stands
+around it: what its own stages did concerns that retrieval only.
+"""
 
 from __future__ import annotations
 
@@ -6,36 +10,61 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from rag_probe_langchain.request import Request
-from rag_probe_langchain.run import Ids, Run
+from rag_probe_langchain.run import Ids, Inner, Run
 
 _RESULTS: Final = 64
 
 
-def arrived(request: Request, ids: Ids) -> None:
-    """A retrieval returned `ids`: it joins the retrievals since the last stage or model call."""
-    request.last = union([request.last, ids]) if request.joining and request.last else ids
-    request.joining = True
+def found(inside: Run | None, request: Request, came: Inner) -> None:
+    """A search returned passages: candidates of the retrievals around it, else they join the last known set.
+
+    They join what the retrievals since the last stage or model call returned.
+    """
+    if not is_within_retrieval(inside):
+        request.last = union([request.last, came.ids]) if request.joining and request.last else came.ids
+        request.joining = True
+        return
+    while inside is not None:
+        if inside.is_retrieval:
+            if inside.candidates is None:
+                inside.candidates = []
+            inside.candidates.append(came)
+        inside = inside.parent
 
 
-def narrowed(request: Request, ids: Ids) -> None:
+def narrowed(inside: Run | None, request: Request, ids: Ids) -> None:
     """A stage let `ids` through, or a step was given just these."""
-    request.last = ids
-    request.joining = False
+    if not is_within_retrieval(inside):
+        request.last = ids
+        request.joining = False
 
 
-def passed(run: Run, after: Ids, before: Ids | None = None) -> None:
-    """Tell the runs around `run` what a stage made of `before`, so that they do not take it for their own doing."""
-    outer = run.parent
-    while outer is not None:
-        results = outer.results
+def passed(inside: Run | None, request: Request, after: Ids, before: Ids | None = None) -> None:
+    """Tell the runs around a stage what it made of `before`, so that they do not take it for their own doing."""
+    while inside is not None:
+        results = inside.results
         if results is None:
-            results = outer.results = []
-        outer.inner_end = run.request.touched
+            results = inside.results = []
+        inside.inner_end = request.touched
         if before in results:
             results.remove(before)
         if len(results) < _RESULTS:
             results.append(after)
-        outer = outer.parent
+        inside = None if inside.is_retrieval else inside.parent
+
+
+def at_hand(inside: Run, request: Request) -> Ids:
+    """What the last search or stage let through, as the code inside that run sees it."""
+    if not is_within_retrieval(inside):
+        return request.last or ()
+    while not (inside.is_retrieval or inside.parent is None):
+        inside = inside.parent
+    return union(inside.results or ())
+
+
+def is_within_retrieval(inside: Run | None) -> bool:
+    """Whether what happens inside this run is a retrieval's own business."""
+    return inside is not None and (inside.retriever is not None or inside.is_retrieval)
 
 
 def union(sets: Iterable[Ids]) -> Ids:

@@ -11,31 +11,23 @@ from rag_probe.attributes import Value
 from rag_probe.stages import ContextAssembly, Filtering, PermissionCheck, Rerank, Stage
 from rag_probe.wire import encode
 from rag_probe_langchain.context import assemble
-from rag_probe_langchain.known import arrived, minimal, narrowed, passed
+from rag_probe_langchain.known import minimal, narrowed, passed
 from rag_probe_langchain.marks import POLICY, text_of
-from rag_probe_langchain.retrieval import retrieval_attributes
+from rag_probe_langchain.retrieval import retrieval_ended
 from rag_probe_langchain.run import Ids, Mark, Run
 from rag_probe_langchain.scan import Found, texts_in
 
 
 def marked(
-    run: Run, mark: Mark, before: Mapping[str, Ids], after: Sequence[Found], outputs: object
+    run: Run, mark: Mark, before: Mapping[str, Ids], after: Sequence[Found], outputs: object, ended: int
 ) -> dict[str, Value]:
     """The stage as attributes; its name alone where the step shows no passages or the app told the decisions itself."""
     if mark == "retrieval":
-        return _retrieval(run, after)
+        return retrieval_ended(run, after[0].passages if after else None, ended)
     stage = _stage(run, mark, before, after, outputs)
     if stage is None:
         return {a.STAGE: mark, a.STEP_NAME: run.name}
     return encode(stage, run.request.options.policy.max_items)
-
-
-def _retrieval(run: Run, after: Sequence[Found]) -> dict[str, Value]:
-    chunks = run.request.documents.add(after[0].passages) if after else None
-    if chunks is not None:
-        arrived(run.request, chunks.ids)
-        passed(run, chunks.ids)
-    return retrieval_attributes(run, run.inputs, chunks)
 
 
 def _stage(run: Run, mark: Mark, before: Mapping[str, Ids], after: Sequence[Found], outputs: object) -> Stage | None:
@@ -45,8 +37,8 @@ def _stage(run: Run, mark: Mark, before: Mapping[str, Ids], after: Sequence[Foun
         return _context(run, source, kept, outputs)
     if kept is None or not before or run.denied is not None:
         return None
-    narrowed(run.request, kept)
-    passed(run, kept, source)
+    narrowed(run.parent, run.request, kept)
+    passed(run.parent, run.request, kept, source)
     return _decided(run, mark, tuple(dict.fromkeys(source)), kept)
 
 

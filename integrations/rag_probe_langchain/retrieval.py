@@ -1,45 +1,92 @@
-"""A retriever's run as a Retrieval."""
+"""A retriever's run as a Retrieval; where other searches ran inside it, also what it made of their passages."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Final
+
+from rag_probe import attributes as a
 from rag_probe.attributes import Value
-from rag_probe.stages import Chunks, Retrieval
+from rag_probe.stages import Chunks, Rerank, Retrieval
 from rag_probe.wire import encode
-from rag_probe_langchain.known import arrived, passed
-from rag_probe_langchain.run import Run
+from rag_probe_langchain.flow import is_moved
+from rag_probe_langchain.known import found, passed, union
+from rag_probe_langchain.parents import Made, Source, with_parents
+from rag_probe_langchain.run import Inner, Run
 from rag_probe_langchain.scan import sequence
+from rag_probe_langchain.spans import beside
 
-_TOP_K = ("gen_ai.retrieval.top_k", "top_k", "k")
+_TOP_K: Final = ("gen_ai.retrieval.top_k", "top_k", "k")
 """Metadata keys of a retriever's own settings."""
+_GUESSED: Final = ("retrieved",)
 
 
-def retrieval_ended(run: Run, outputs: object, _ended: int) -> dict[str, Value]:
+def retrieval_ended(run: Run, outputs: object, ended: int) -> dict[str, Value]:
     """Note what came back, and say it; nothing of it when the retriever failed."""
-    chunks = None
     passages = sequence(outputs)
-    if passages is not None:
-        chunks = run.request.documents.add(passages)
-        run.request.documents.rescored.difference_update(chunks.ids)
-        outer = run.retriever
-        if outer is None:
-            arrived(run.request, chunks.ids)
-            passed(run, chunks.ids)
-        else:
-            outer.candidates = {**(outer.candidates or {}), **dict.fromkeys(chunks.ids)}
-    return retrieval_attributes(run, run.inputs, chunks)
+    if passages is None:
+        return retrieval_attributes(run, run.inputs, None)
+    made = returned(run, passages, ended)
+    said = retrieval_attributes(run, run.inputs, made.chunks)
+    if made.guessed:
+        said[a.INFERRED] = _GUESSED
+    return said
+
+
+def returned(run: Run, passages: Sequence[object], ended: int) -> Made:
+    """A retrieval gave back `passages`: for what stands around it they are one search's, whatever ran inside it."""
+    documents = run.request.documents
+    seen = _scores_seen(run)
+    made = Made(documents.add(passages))
+    chunks = made.chunks
+    documents.rescored.difference_update(chunks.ids)
+    if run.candidates:
+        keys = run.request.options.policy.score_keys
+        sources = [Source(inner.passages, inner.ids) for inner in run.candidates]
+        made = with_parents(chunks, passages, sources, keys)
+        _ranked(run, made.chunks, seen, ended)
+    found(run.parent, run.request, Inner(passages, chunks.ids, chunks.scores))
+    passed(run.parent, run.request, chunks.ids)
+    return made
 
 
 def retrieval_attributes(run: Run, query: object, chunks: Chunks | None) -> dict[str, Value]:
     """The stage as attributes."""
     policy = run.request.options.policy
+    candidates = None if run.candidates is None else Chunks(ids=union([inner.ids for inner in run.candidates]))
     stage = Retrieval(
         name=run.name,
         query=policy.content_of(query) if isinstance(query, str) else None,
         top_k=_top_k(run),
         documents=chunks,
-        candidates=None if run.candidates is None else Chunks(ids=tuple(run.candidates)),
+        candidates=candidates,
     )
     return encode(stage, policy.max_items)
+
+
+def _ranked(run: Run, chunks: Chunks, seen: dict[str, set[float | None]], ended: int) -> None:
+    """Another order than that of the one list it was given, or scores that no search gave, are a reranking.
+
+    What fell out is the difference to the candidates. Several lists have no order that could be changed: a fusion.
+    """
+    origins = [parent or name for name, parent in zip(chunks.ids, chunks.parents or chunks.ids, strict=True)]
+    lists = {ids for ids in run.results or () if ids}
+    moved = len(lists) == 1 and is_moved(next(iter(lists)), origins)
+    pairs = zip(origins, chunks.scores, strict=False)
+    rescored = any(score is not None and name in seen and score not in seen[name] for name, score in pairs)
+    if moved or rescored:
+        stage = Rerank(step=run.name, ids=chunks.ids, scores=chunks.scores if rescored else ())
+        beside(run, "rerank", encode(stage, run.request.options.policy.max_items), ended, late=True)
+
+
+def _scores_seen(run: Run) -> dict[str, set[float | None]]:
+    """Every score that a candidate has had, from the searches inside and from what came after them."""
+    seen: dict[str, set[float | None]] = {}
+    latest = run.request.documents.scores
+    for inner in run.candidates or ():
+        for name, score in zip(inner.ids, inner.scores or (None,) * len(inner.ids), strict=True):
+            seen.setdefault(name, {latest.get(name)}).add(score)
+    return seen
 
 
 def _top_k(run: Run) -> int | None:

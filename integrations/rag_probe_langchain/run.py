@@ -35,6 +35,16 @@ class Call(NamedTuple):
     id: str | None = None
 
 
+class Inner(NamedTuple):
+    """What a search inside a retrieval returned."""
+
+    passages: Sequence[object]
+    """Empty where the app told ids only."""
+    ids: Ids
+    scores: Sequence[float | None]
+    """Of equal length, or empty."""
+
+
 class Run:
     """What is known of a run between its start and its end. Plumbing is this record and nothing more.
 
@@ -54,7 +64,7 @@ class Run:
     links: Sequence[Link] = ()
     """To the interrupted run of the same task that this one resumes."""
     retriever: Run | None = None
-    """The outermost retriever around it."""
+    """The outermost retrieval around it."""
     call: Call | None = None
     """Of a model or a tool."""
     span: Span | None = None
@@ -75,8 +85,8 @@ class Run:
     """What the app said inside it that it dropped."""
     generated: bool = False
     """Whether a model was called inside it."""
-    candidates: dict[str, None] | None = None
-    """Of a retriever: what the retrievers inside it returned."""
+    candidates: list[Inner] | None = None
+    """Of a retrieval: what the searches inside it returned."""
 
     def __init__(
         self,
@@ -102,5 +112,10 @@ class Run:
         """Whether it gets a span whatever it returns."""
         self.above: Run | None = None if parent is None else parent if parent.spanned else parent.above
         """The nearest run around it that has a span."""
-        if parent is not None and (parent.retriever is not None or parent.kind == "retriever"):
+        if parent is not None and (parent.retriever is not None or parent.is_retrieval):
             self.retriever = parent.retriever or parent
+
+    @property
+    def is_retrieval(self) -> bool:
+        """A retriever's run, or a step that the app marked as a retrieval."""
+        return self.kind == "retriever" or self.mark == "retrieval"

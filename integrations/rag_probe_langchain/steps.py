@@ -12,12 +12,13 @@ from rag_probe.wire import encode
 from rag_probe_langchain.builder import SHORTEST
 from rag_probe_langchain.documents import Documents
 from rag_probe_langchain.flow import Change, changes
-from rag_probe_langchain.known import arrived, minimal, narrowed, passed
+from rag_probe_langchain.known import found, minimal, narrowed, passed
 from rag_probe_langchain.leftovers import without_leftovers
 from rag_probe_langchain.marked import marked, reranked
+from rag_probe_langchain.parents import Source, with_parents
 from rag_probe_langchain.request import Request, TextStep
 from rag_probe_langchain.retrieval import retrieval_attributes
-from rag_probe_langchain.run import Ids, Run
+from rag_probe_langchain.run import Ids, Inner, Run
 from rag_probe_langchain.scan import Found, lists_in, mapping, shape_of, texts_in
 from rag_probe_langchain.spans import beside
 
@@ -52,7 +53,7 @@ def step_ended(run: Run, outputs: object, ended: int) -> dict[str, Value]:
 def _marked(run: Run, after: Sequence[Found], outputs: object, ended: int) -> dict[str, Value]:
     assert run.mark is not None
     before = _before(run.request.documents, run.inputs)
-    said = marked(run, run.mark, before, after, outputs)
+    said = marked(run, run.mark, before, after, outputs, ended)
     if before and not run.generated:
         _texts(run, before, outputs, ended)
     if run.node is None:
@@ -65,9 +66,9 @@ def _inferred(run: Run, before: Mapping[str, Ids], after: Sequence[Found], ended
     documents = run.request.documents
     sets: dict[str, Ids] = {}
     for key, passages in after:
-        if passages and not before and not documents.knows(passages):
-            _retrieved(run, passages, ended)
-        elif passages or key in before or not key:
+        if passages:
+            _retrieved(run, documents.news(passages), ended)
+        if passages or key in before or not key:
             sets[key] = documents.now(passages)
     if not before and run.results is None:
         return
@@ -78,7 +79,7 @@ def _inferred(run: Run, before: Mapping[str, Ids], after: Sequence[Found], ended
     direct = sets.get("")
     if direct and before:
         _rescored(run, direct, ended)
-        narrowed(run.request, direct)
+        narrowed(run.parent, run.request, direct)
 
 
 def _changed(run: Run, change: Change, ended: int) -> None:
@@ -89,8 +90,8 @@ def _changed(run: Run, change: Change, ended: int) -> None:
     if dropped:
         stage = Filtering(step=run.name, kept=change.after, dropped=dropped)
         beside(run, "filter", encode(stage, cap), ended, late=change.late)
-    narrowed(run.request, change.after)
-    passed(run, change.after, change.before)
+    narrowed(run.parent, run.request, change.after)
+    passed(run.parent, run.request, change.after, change.before)
 
 
 def _rescored(run: Run, ids: Ids, ended: int) -> None:
@@ -101,13 +102,20 @@ def _rescored(run: Run, ids: Ids, ended: int) -> None:
         beside(run, "rerank", encode(reranked(run, ids), run.request.options.policy.max_items), ended)
 
 
-def _retrieved(run: Run, passages: Sequence[object], ended: int) -> None:
-    """A function that returned passages out of nothing has searched, outside of LangChain's retrievers."""
-    chunks = run.request.documents.add(passages)
-    arrived(run.request, chunks.ids)
-    passed(run, chunks.ids)
-    attributes = retrieval_attributes(run, run.inputs, chunks)
-    attributes[a.INFERRED] = ("retrievals",)
+def _retrieved(run: Run, news: Sequence[object], ended: int) -> None:
+    """A function that returned passages which nobody had seen has searched, outside of LangChain's retrievers.
+
+    Or it rewrote those that it was given: they are their parents.
+    """
+    if not news:
+        return
+    documents = run.request.documents
+    given = [Source(passages, documents.before(passages)) for _, passages in lists_in(run.inputs) if passages]
+    made = with_parents(documents.add(news), news, given, run.request.options.policy.score_keys)
+    found(run.parent, run.request, Inner(news, made.chunks.ids, made.chunks.scores))
+    passed(run.parent, run.request, made.chunks.ids)
+    attributes = retrieval_attributes(run, run.inputs, made.chunks)
+    attributes[a.INFERRED] = ("retrievals", "retrieved") if made.guessed else ("retrievals",)
     beside(run, "retrieval", attributes, ended)
 
 
@@ -116,7 +124,7 @@ def _texts(run: Run, before: Mapping[str, Ids], outputs: object, ended: int) -> 
     request = run.request
     made = [text for text in texts_in(outputs) if len(text) >= SHORTEST and not _is_known(request, text)]
     if made:
-        narrowed(request, minimal(list(before.values())))
+        narrowed(run.parent, request, minimal(list(before.values())))
         request.add_texts([TextStep(text, run, ended) for text in made])
 
 

@@ -102,8 +102,8 @@ def test_objects_and_lists_are_known_again_and_copies_too():
     documents.add(found)
     assert documents.now(found) == documents.now(found[::-1])[::-1] == ("a", "b")
     assert documents.now([each.model_copy() for each in found]) == ("a", "b")
-    assert documents.knows(found)
-    assert not documents.knows([found[0].model_copy()])
+    new = Document(id="c", page_content=LONG + "c")
+    assert documents.news([found[0], found[1].model_copy(), new]) == [new]
 
 
 def test_a_list_changed_in_place_was_what_it_was():
@@ -120,6 +120,25 @@ def test_a_piece_without_a_name_is_the_passage_it_was_cut_from():
     documents = Documents(PLAIN)
     documents.add([Document(id="a", page_content=LONG)])
     assert documents.now([Document(page_content=LONG[10:50])]) == ("a",)
+
+
+def test_a_copy_without_its_name_is_the_passage_it_copies():
+    """Cohere's reranker and EmbeddingsFilter of LangChain drop `Document.id`."""
+    documents = Documents(PLAIN)
+    documents.add([Document(id=name, page_content=LONG) for name in "ab"])
+    assert documents.now([Document(page_content=LONG), Document(page_content=LONG)]) == ("a", "b")
+    assert documents.now([Document(page_content="short", metadata={})]) == ("#3",)
+    assert documents.now([Document(page_content="short")]) == ("#3",)
+
+
+def test_what_a_model_wrote_of_one_passage_has_it_as_parent():
+    documents = Documents(PLAIN)
+    documents.add([Document(id="a", page_content=LONG)])
+    documents.wrote(" In other words. ", ("a",))
+    documents.wrote("Of two.", ("a", "b"))
+    made = documents.add([Document(page_content=text) for text in ("In other words.", "Of two.", LONG)])
+    assert made.parents == ("a", None, None)
+    assert made.ids[2] == "a"
 
 
 def test_what_is_kept_alive_is_bounded():
