@@ -15,11 +15,9 @@ from rag_probe import attributes as a
 from rag_probe.attributes import Value
 from rag_probe.block import Block
 from rag_probe.identifiers import MAX_ID, identity_of
-from rag_probe.stages import CaseTags, Identity
+from rag_probe.stages import NO_TAGS, CaseTags, Identity
 from rag_probe.wellformed import well_formed
 from rag_probe.wire import decode_tags, encode_tags
-
-NO_TAGS: Final = CaseTags()
 
 _NAMES: Final = (
     a.CASE_ID,

@@ -7,8 +7,7 @@ a field instead of one object a chunk. `None` means not captured, everywhere; it
 
 from __future__ import annotations
 
-from dataclasses import field
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from rag_probe.values import value
 
@@ -222,11 +221,14 @@ class CaseTags:
     corpus_version: str | None = None
 
 
+NO_TAGS: Final = CaseTags()
+
+
 @value
 class Root:
     """What the outermost span of one question says beside its own stage."""
 
-    tags: CaseTags = field(default_factory=CaseTags)
+    tags: CaseTags = NO_TAGS
     identity: Identity | None = None
     question: Content | None = None
     thread_id: str | None = None

@@ -103,5 +103,6 @@ def _attributes(told: Told) -> dict[str, Value]:
     citations = None if told.citations is None else admitted(told.citations, policy)
     put_answer(out, Answer(outcome=told.outcome, confidence=told.confidence, citations=citations), policy.max_items)
     put_budget(out, told.budget)
-    put_identity(out, told.identity)
+    if told.identity is not None:
+        put_identity(out, told.identity)
     return out

@@ -7,7 +7,7 @@ from typing import Final
 from rag_probe import attributes as a
 from rag_probe.attributes import Attributes, Value
 from rag_probe.stages import Answer, Citations, Outcome
-from rag_probe.wire.columns import get, get_column, get_count, get_ids, put_column, put_columns, put_count, put_known
+from rag_probe.wire.columns import get, get_column, get_count, get_ids, put_columns, put_count, put_known
 from rag_probe.wire.content import Names, get_content, put_content
 
 _CONTENT: Final = Names(a.ANSWER_LENGTH, a.ANSWER_DIGEST, a.ANSWER_TEXT)
@@ -34,19 +34,18 @@ def put_answer(out: dict[str, Value], stage: Answer, cap: int) -> None:
         (a.ANSWER_OUTCOME, stage.outcome),
         (a.ANSWER_CONFIDENCE, stage.confidence),
     )
-    put_citations(out, stage.citations, cap)
+    if stage.citations is not None:
+        put_citations(out, stage.citations, cap)
     put_content(out, _CONTENT, stage.content)
 
 
-def put_citations(out: dict[str, Value], citations: Citations | None, cap: int) -> None:
+def put_citations(out: dict[str, Value], citations: Citations, cap: int) -> None:
     """Write the pointers, in answer order; none at all as their count."""
-    if citations is None:
-        return
-    put_column(out, a.CITATION_IDS, citations.ids, cap)
     put_count(out, a.CITATION_COUNT, len(citations.ids), citations.count, cap)
     put_columns(
         out,
         cap,
+        (a.CITATION_IDS, citations.ids),
         (a.CITATION_MARKERS, citations.markers),
         (a.CITATION_STARTS, citations.starts),
         (a.CITATION_ENDS, citations.ends),

@@ -24,17 +24,19 @@ _INT64: Final = 2**63
 
 def put_column(out: dict[str, Value], name: str, values: Sequence[_Scalar | None], cap: int | None = None) -> None:
     """Write the first `cap` of `values`, and where they belong when some are None; an empty column is not written."""
-    column = values if cap is None or len(values) <= cap else values[:cap]
-    if not column:
-        return
-    if _is_plain(column):
-        out[name] = column  # type: ignore[assignment]  # no None in it
-        return
-    sendable = [(place, item) for place, value in enumerate(column) if (item := _sendable(value)) is not None]
-    if sendable:
-        out[name] = tuple(item for _, item in sendable)  # type: ignore[assignment]
-        if len(sendable) < len(column):
-            out[name + AT] = tuple(place for place, _ in sendable)
+    put_columns(out, cap, (name, values))
+
+
+def put_columns(out: dict[str, Value], cap: int | None, *columns: tuple[str, Sequence[_Scalar | None]]) -> None:
+    """`put_column` for each, in one call: most are plain, or empty."""
+    for name, values in columns:
+        if not values:
+            continue
+        column = values if cap is None or len(values) <= cap else values[:cap]
+        if _is_plain(column):
+            out[name] = column  # type: ignore[assignment]  # no None in it
+        else:
+            _put_sendable(out, name, column)
 
 
 def put_count(out: dict[str, Value], name: str, length: int, count: int | None, cap: int | None) -> None:
@@ -42,13 +44,6 @@ def put_count(out: dict[str, Value], name: str, length: int, count: int | None, 
     total = length if count is None else count
     if not length or total > length or (cap is not None and length > cap):
         out[name] = total
-
-
-def put_columns(out: dict[str, Value], cap: int, *columns: tuple[str, Sequence[_Scalar | None]]) -> None:
-    """`put_column` for each that has anything in it."""
-    for name, values in columns:
-        if values:
-            put_column(out, name, values, cap)
 
 
 def put(out: dict[str, Value], name: str, value: T | None) -> None:
@@ -60,7 +55,17 @@ def put(out: dict[str, Value], name: str, value: T | None) -> None:
 def put_known(out: dict[str, Value], *values: tuple[str, _Scalar | None]) -> None:
     """`put` for each that is known: most are not, and a call for each of those is most of the price."""
     for name, value in values:
-        if value is not None and (sendable := _sendable(value)) is not None:
+        if value is None:
+            continue
+        kind = type(value)
+        # The usual kinds without a call: this runs for every attribute of every span.
+        if (
+            (kind is str and value.isascii())  # type: ignore[union-attr]
+            or kind is bool
+            or (kind is int and -_INT64 <= value < _INT64)  # type: ignore[operator]
+        ):
+            out[name] = value
+        elif (sendable := _sendable(value)) is not None:
             out[name] = sendable
 
 
@@ -122,15 +127,23 @@ def get(attributes: Attributes, name: str, kind: type[T]) -> T | None:
     return None
 
 
+def _put_sendable(out: dict[str, Value], name: str, column: Sequence[_Scalar | None]) -> None:
+    sendable = [(place, item) for place, value in enumerate(column) if (item := _sendable(value)) is not None]
+    if sendable:
+        out[name] = tuple(item for _, item in sendable)  # type: ignore[assignment]
+        if len(sendable) < len(column):
+            out[name + AT] = tuple(place for place, _ in sendable)
+
+
 def _is_plain(column: Sequence[object]) -> bool:
     """Whether it can be sent as it is; one pass in C for the common kinds. False only means: look closer."""
-    match column[0]:
-        case str():
-            return _is_short_text(column)
-        case float() | int():
-            return None not in column and _is_sendable(sum(column))  # type: ignore[arg-type]
-        case _:
-            return False
+    first = column[0]
+    try:
+        if isinstance(first, str):
+            return len(first) <= _SHORT and "".join(column).isascii()  # type: ignore[arg-type]
+        return isinstance(first, (int, float)) and _is_sendable(sum(column))  # type: ignore[arg-type]
+    except TypeError:  # a None among them
+        return False
 
 
 def _is_short_text(items: Sequence[object]) -> bool:

@@ -20,6 +20,9 @@ class Names(NamedTuple):
 def put_content(out: dict[str, Value], names: Names, content: Content | None) -> None:
     """Write what is known of `content`."""
     if content is not None:
+        if content.digest is None and content.text is None and content.length is not None:
+            out[names.length] = content.length  # all there is, with content off and no key
+            return
         put_known(
             out,
             (names.length, content.length),

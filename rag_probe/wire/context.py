@@ -13,8 +13,6 @@ from rag_probe.wire.columns import (
     get_count,
     get_ids,
     get_list,
-    put,
-    put_column,
     put_columns,
     put_count,
     put_known,
@@ -25,27 +23,29 @@ def encode_context(stage: ContextAssembly, cap: int) -> dict[str, Value]:
     """Prompt order; kept ranges flattened, each with the place of its passage."""
     out: dict[str, Value] = {a.STAGE: "context"}
     put_context(out, stage, cap)
-    put(out, a.STEP_NAME, stage.step)
+    put_known(out, (a.STEP_NAME, stage.step))
     return out
 
 
 def put_context(out: dict[str, Value], stage: ContextAssembly, cap: int) -> None:
     """Write the context beside another stage's attributes."""
-    put_column(out, a.CONTEXT_IDS, stage.ids, cap)
-    put_count(out, a.CONTEXT_COUNT, len(stage.ids), stage.count, cap)
     put_columns(
         out,
         cap,
+        (a.CONTEXT_IDS, stage.ids),
         (a.CONTEXT_TOKENS, stage.tokens),
         (a.CONTEXT_TRUNCATED, stage.truncated),
+        (a.CONTEXT_DUPLICATE_OF, stage.duplicate_of),
+        (a.CONTEXT_DROPPED, stage.dropped),
+        (a.CONTEXT_DROPPED_REASONS, stage.dropped_reasons),
     )
-    _put_kept(out, stage.kept[:cap])
-    put_column(out, a.CONTEXT_DUPLICATE_OF, stage.duplicate_of, cap)
+    put_count(out, a.CONTEXT_COUNT, len(stage.ids), stage.count, cap)
+    if stage.kept:
+        _put_kept(out, stage.kept[:cap])
     if stage.dropped:
-        put_column(out, a.CONTEXT_DROPPED, stage.dropped, cap)
         put_count(out, a.CONTEXT_DROPPED_COUNT, len(stage.dropped), stage.dropped_count, cap)
-        put_column(out, a.CONTEXT_DROPPED_REASONS, stage.dropped_reasons, cap)
-    put_budget(out, stage.budget)
+    if stage.budget is not None:
+        put_budget(out, stage.budget)
 
 
 def put_budget(out: dict[str, Value], budget: Budget | None) -> None:

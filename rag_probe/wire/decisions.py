@@ -13,8 +13,6 @@ from rag_probe.wire.columns import (
     get_count,
     get_ids,
     get_list,
-    put,
-    put_column,
     put_columns,
     put_count,
     put_known,
@@ -26,12 +24,16 @@ _DECISIONS: Final[dict[str, Decision]] = {"allow": "allow", "deny": "deny"}
 def encode_filtering(stage: Filtering, cap: int) -> dict[str, Value]:
     """Both lists; an empty one as its count."""
     out: dict[str, Value] = {a.STAGE: "filter"}
-    put_column(out, a.FILTER_KEPT, stage.kept, cap)
+    put_columns(
+        out,
+        cap,
+        (a.FILTER_KEPT, stage.kept),
+        (a.FILTER_DROPPED, stage.dropped),
+        (a.FILTER_REASONS, stage.reasons),
+    )
     put_count(out, a.FILTER_KEPT_COUNT, len(stage.kept), stage.kept_count, cap)
-    put_column(out, a.FILTER_DROPPED, stage.dropped, cap)
     put_count(out, a.FILTER_DROPPED_COUNT, len(stage.dropped), stage.dropped_count, cap)
-    put_column(out, a.FILTER_REASONS, stage.reasons, cap)
-    put(out, a.STEP_NAME, stage.step)
+    put_known(out, (a.STEP_NAME, stage.step))
     return out
 
 

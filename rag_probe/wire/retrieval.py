@@ -83,11 +83,11 @@ def decode_rerank(attributes: Attributes) -> Rerank | None:
 
 
 def _put_chunks(out: dict[str, Value], chunks: Chunks, cap: int) -> None:
-    put_column(out, a.RETRIEVAL_IDS, chunks.ids, cap)
     out[a.RETRIEVAL_COUNT] = len(chunks.ids) if chunks.count is None else chunks.count
     put_columns(
         out,
         cap,
+        (a.RETRIEVAL_IDS, chunks.ids),
         (a.RETRIEVAL_SCORES, chunks.scores),
         (a.RETRIEVAL_DOCUMENTS, chunks.documents),
         (a.RETRIEVAL_REVISIONS, chunks.revisions),

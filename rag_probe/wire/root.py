@@ -6,9 +6,9 @@ from typing import Final
 
 from rag_probe import attributes as a
 from rag_probe.attributes import Attributes, Value
-from rag_probe.stages import CaseTags, Identity, Root
+from rag_probe.stages import NO_TAGS, CaseTags, Identity, Root
 from rag_probe.wire.answer import decode_answer, put_answer
-from rag_probe.wire.columns import get, get_list, put, put_column, put_known
+from rag_probe.wire.columns import get, get_list, put_column, put_known
 from rag_probe.wire.content import Names, get_content, put_content
 
 _QUESTION: Final = Names(a.QUESTION_LENGTH, a.QUESTION_DIGEST, a.QUESTION_TEXT)
@@ -16,9 +16,10 @@ _QUESTION: Final = Names(a.QUESTION_LENGTH, a.QUESTION_DIGEST, a.QUESTION_TEXT)
 
 def encode_root(root: Root, cap: int) -> dict[str, Value]:
     """Tags first: they are what a backend is searched by."""
-    out = encode_tags(root.tags)
-    put(out, a.CONVERSATION_ID, root.thread_id)
-    put_identity(out, root.identity)
+    out = encode_tags(root.tags) if root.tags is not NO_TAGS else {}
+    put_known(out, (a.CONVERSATION_ID, root.thread_id))
+    if root.identity is not None:
+        put_identity(out, root.identity)
     put_content(out, _QUESTION, root.question)
     if root.answer is not None:
         put_answer(out, root.answer, cap)
@@ -69,15 +70,14 @@ def decode_tags(attributes: Attributes) -> CaseTags:
     )
 
 
-def put_identity(out: dict[str, Value], identity: Identity | None) -> None:
+def put_identity(out: dict[str, Value], identity: Identity) -> None:
     """Write on whose behalf a question was asked."""
-    if identity is not None:
-        put_known(
-            out,
-            (a.USER_ID, identity.subject),
-            (a.IDENTITY_TENANT, identity.tenant),
-        )
-        put_column(out, a.USER_ROLES, identity.roles)
+    put_known(
+        out,
+        (a.USER_ID, identity.subject),
+        (a.IDENTITY_TENANT, identity.tenant),
+    )
+    put_column(out, a.USER_ROLES, identity.roles)
 
 
 def _identity(attributes: Attributes) -> Identity | None:
