@@ -1,0 +1,226 @@
+"""What the tasks of a turn wrote, read as stages: by the very rules by which the handler reads what steps return."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final, cast
+
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from opentelemetry.context import Context
+from opentelemetry.trace import NoOpTracer
+
+from rag_probe.path import Drop, Filtered, Permission, Ranked, Step
+from rag_probe.policy import CapturePolicy
+from rag_probe.stages import CaseTags, Chunks, ContextAssembly, Generation, Retrieval, ToolCall
+from rag_probe_langchain.context import assemble
+from rag_probe_langchain.flow import changes
+from rag_probe_langchain.known import arrived, narrowed
+from rag_probe_langchain.options import Options
+from rag_probe_langchain.question import question_in
+from rag_probe_langchain.reading.prompt_text import message_text, prompt_text
+from rag_probe_langchain.reading.response import finish_reasons_of, response_model_of
+from rag_probe_langchain.reading.usage import usage_of
+from rag_probe_langchain.request import Made, Request, Writer
+from rag_probe_langchain.run import Ids
+from rag_probe_langchain.scan import Found, lists_in
+from rag_probe_langchain.tokens import tokenizer_of
+from rag_probe_langgraph.checkpoints.roles import Role, default_role
+
+SHORTEST: Final = 16
+"""Characters below which a text may hold a passage by chance."""
+
+
+class Evidence:
+    """The stages of one turn, filled write by write."""
+
+    def __init__(self, policy: CapturePolicy, roles: Mapping[str, Role]) -> None:
+        self._roles = roles
+        options = Options(
+            provider=None, policy=policy, tokenizer=tokenizer_of(None), outcome=None, identity=None, scope=""
+        )
+        self.request = Request(options, Writer(NoOpTracer()), Context(), CaseTags(), None, None, None, 0)
+        self.question: str | None = None
+        self.retrievals: list[Step[Retrieval]] = []
+        self.reranked: tuple[Ranked, ...] | None = None
+        self.kept: Ids | None = None
+        self.dropped: list[Drop] = []
+        self.permissions: list[Permission] | None = None
+        self.context: ContextAssembly | None = None
+        self.generations: list[Step[Generation]] = []
+        self.tools: list[Step[ToolCall]] = []
+        self.output: dict[str, object] = {}
+        """What the turn wrote last into every channel that may be its answer."""
+        self.read_as: dict[str, Role] = {}
+        """How each channel was read."""
+        self.unmapped: dict[str, None] = {}
+        """Channels that nothing was read from."""
+        self.inferred: tuple[str, ...] = ()
+        self._sets: dict[str, Ids] = {}
+
+    @property
+    def filtered(self) -> Filtered | None:
+        """What the last filter kept, and what all of them dropped."""
+        return None if self.kept is None else Filtered(kept=self.kept, dropped=tuple(self.dropped))
+
+    def asked(self, given: object) -> None:
+        """What went into the graph."""
+        self.question = question_in(given)
+        self.request.asked = self.question
+
+    def wrote(self, node: str, channel: str, value: object, *, given: bool) -> None:
+        """Read one write; `given`: of what went into the graph, where a text is no answer of it."""
+        role = self._roles.get(channel) or default_role(channel)
+        if given and role in (None, "answer") and isinstance(value, str):
+            return
+        lists = [found for found in lists_in(value) if found.passages or channel in self._sets]
+        if role in ("messages", None) and (messages := _messages(value)):
+            self.read_as[channel] = "messages"
+            self._talked(node, messages)
+        elif lists and role not in ("ignore", "answer"):
+            for found in lists:
+                self._passages(node, channel, role, found)
+        elif isinstance(value, (str, BaseMessage)) and role != "ignore":
+            self._text(node, channel, role, value)
+        elif role in ("answer", "citations", "confidence", "outcome"):
+            self.read_as[channel] = role
+            self.output[channel] = value
+        else:
+            self.unmapped[channel] = None
+
+    def _passages(self, node: str, channel: str, role: Role | None, found: Found) -> None:
+        documents = self.request.documents
+        before = self.request.last
+        chunks = documents.add(found.passages)
+        fresh = before is None or not set(chunks.ids) <= {name for ids in self._all() for name in ids}
+        self._sets[channel] = chunks.ids
+        if role == "retrieved" or (role is None and fresh):
+            self._arrived(node, channel, chunks)
+        elif role == "permitted":
+            self.read_as[channel] = role
+            self._checked(before or (), chunks.ids)
+        elif role == "context":
+            self.read_as[channel] = role
+            left = set(chunks.ids)
+            self.context = ContextAssembly(
+                step=node, ids=chunks.ids, dropped=tuple([name for name in before or () if name not in left])
+            )
+        else:
+            self.read_as[channel] = role or "filtered"
+            self._changed(node, before or (), chunks)
+
+    def _all(self) -> list[Ids]:
+        return [step.stage.documents.ids for step in self.retrievals if step.stage.documents is not None]
+
+    def _arrived(self, node: str, channel: str, chunks: Chunks) -> None:
+        self.read_as[channel] = "retrieved"
+        self.retrievals.append(Step(Retrieval(name=node, documents=chunks)))
+        arrived(self.request, chunks.ids)
+
+    def _checked(self, before: Ids, after: Ids) -> None:
+        left = set(after)
+        decided = [Permission(name, "allow" if name in left else "deny") for name in dict.fromkeys(before)]
+        self.permissions = [*(self.permissions or ()), *decided]
+        narrowed(self.request, after)
+
+    def _changed(self, node: str, before: Ids, chunks: Chunks) -> None:
+        for change in changes({"": before}, {"": chunks.ids}, ()):
+            if change.moved:
+                scores = chunks.scores or (None,) * len(chunks.ids)
+                self.reranked = tuple(
+                    [
+                        Ranked(name, rank, score)
+                        for rank, (name, score) in enumerate(zip(chunks.ids, scores, strict=True), 1)
+                    ]
+                )
+            if change.dropped:
+                self.kept = change.after
+                self.dropped += [Drop(name, None, node) for name in change.dropped]
+        narrowed(self.request, chunks.ids)
+
+    def _text(self, node: str, channel: str, role: Role | None, value: str | BaseMessage) -> None:
+        text = value if isinstance(value, str) else message_text(value)
+        if role == "question":
+            self.read_as[channel] = role
+            self.question = self.request.asked = text or self.question
+        elif role == "context" or (role is None and self._holds_passages(node, channel, text)):
+            if role == "context":
+                self._holds_passages(node, channel, text)
+        elif role in ("confidence", "outcome", "citations"):
+            self.read_as[channel] = role
+            self.output[channel] = text
+        else:
+            self.read_as[channel] = "answer"
+            self.output[channel] = text
+            self._made(text, None)
+
+    def _holds_passages(self, node: str, channel: str, text: str) -> bool:
+        if len(text) < SHORTEST or self.request.last is None:
+            return False
+        seen = assemble(text, self.request.last, self.request)
+        if seen is None or not seen.stage.ids:
+            return False
+        self.read_as[channel] = "context"
+        self.context = ContextAssembly(
+            step=node,
+            ids=seen.stage.ids,
+            tokens=seen.stage.tokens,
+            truncated=seen.stage.truncated,
+            kept=seen.stage.kept,
+            duplicate_of=seen.stage.duplicate_of,
+            dropped=seen.stage.dropped,
+            dropped_reasons=seen.stage.dropped_reasons,
+            budget=seen.stage.budget,
+        )
+        return True
+
+    def _made(self, text: str, message: BaseMessage | None) -> None:
+        self.request.add_made(Made(text, None if self.context is None else self.context.ids, message))
+
+    def _talked(self, node: str, messages: Sequence[BaseMessage]) -> None:
+        for message in messages:
+            if isinstance(message, ToolMessage):
+                self.tools.append(Step(ToolCall(name=message.name, call_id=message.tool_call_id)))
+                for found in lists_in(cast(object, message.artifact)):
+                    if found.passages:
+                        self._arrived(message.name or node, "messages", self.request.documents.add(found.passages))
+            elif isinstance(message, AIMessage):
+                self._called(message)
+            self._heard.append(message)
+
+    @property
+    def _heard(self) -> list[BaseMessage]:
+        return cast("list[BaseMessage]", self.output.setdefault("messages", []))
+
+    def _called(self, message: AIMessage) -> None:
+        """A message of a model is all that is left of its call; its prompt was what the conversation held before."""
+        seen = assemble(prompt_text(self._heard), self.request.last, self.request) if self.request.last else None
+        stage = None if seen is None else seen.stage
+        if stage is not None:
+            self.context = stage
+        usage = usage_of(message)
+        reasons = finish_reasons_of(message)
+        text = message_text(message)
+        self.generations.append(
+            Step(
+                Generation(
+                    response_model=response_model_of(message),
+                    input_tokens=usage.input_tokens,
+                    output_tokens=usage.output_tokens,
+                    cached_tokens=usage.cached_tokens,
+                    cache_write_tokens=usage.cache_write_tokens,
+                    reasoning_tokens=usage.reasoning_tokens,
+                    finish_reasons=reasons,
+                    output=self.request.options.policy.content_of(text),
+                    context=stage,
+                )
+            )
+        )
+        self._made(text, message)
+
+
+def _messages(value: object) -> list[BaseMessage]:
+    if isinstance(value, BaseMessage):
+        return [value]
+    items = cast("list[object]", value) if isinstance(value, list) else []
+    found = [item for item in items if isinstance(item, BaseMessage)]
+    return found if len(found) == len(items) else []

@@ -1,0 +1,88 @@
+"""Which node a task ran: its path says it, else its id, which is a hash of the name; else nobody knows."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, cast
+
+from xxhash import xxh3_128_hexdigest
+
+from rag_probe_langgraph.checkpoints.plain import Reader, Sent
+from rag_probe_langgraph.checkpoints.saved import Saved, Store, entries, state_of
+
+_PULL: Final = "__pregel_pull"
+_PUSH: Final = "__pregel_push"
+_SENDS: Final = "__pregel_tasks"
+_BRANCH: Final = "branch:to:"
+
+
+class Namer:
+    """Names the tasks of one checkpoint; the state is read only when a task cannot be named without it."""
+
+    def __init__(self, saved: Saved, after: Saved | None, store: Store, reader: Reader) -> None:
+        self._saved = saved
+        self._after = after
+        self._store = store
+        self._reader = reader
+        self._sends: Sequence[object] | None = None
+        self._known: Mapping[str, object] | None = None
+
+    def name(self, task_id: str, path: str) -> str | None:
+        """The node's name, or None."""
+        kind, *rest = path.removeprefix("~").split(", ")
+        if kind == _PULL and rest:
+            return rest[0]
+        if kind == _PUSH and rest and rest[0].isdecimal():
+            return self._sent(int(rest[0]))
+        return None if path else next((name for name, known in self._hashed() if known == task_id), None)
+
+    def _sent(self, place: int) -> str | None:
+        sends = self._state()
+        sent = sends[place] if place < len(sends) else None
+        return sent.node if isinstance(sent, Sent) else None
+
+    def _state(self) -> Sequence[object]:
+        if self._sends is None:
+            found = self._reader.read(state_of(self._record()).get(_SENDS))
+            self._sends = cast("Sequence[object]", found) if isinstance(found, list) else ()
+        return self._sends
+
+    def _record(self) -> Mapping[str, object]:
+        if self._known is None:
+            self._known = self._store.checkpoint(self._saved)
+        return self._known
+
+    def _hashed(self) -> Iterator[tuple[str, str]]:
+        """Every node that may have run on this checkpoint, and the id that its task would have."""
+        outer = self._saved.namespace.rpartition("|")[0] if "|" in self._saved.namespace else ""
+        above = self._saved.namespace
+        for name, parts in self._candidates():
+            inside = f"{above}|{name}" if above else name
+            yield name, self._id(inside, name, parts)
+            if outer:
+                yield name, self._id(f"{outer}|{name}", name, parts)
+
+    def _candidates(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        yield "__start__", (_PULL, "__start__")
+        for place, sent in enumerate(self._state()):
+            if isinstance(sent, Sent):
+                yield sent.node, (_PUSH, str(place))
+        for channel in state_of(self._record()):
+            if channel.startswith(_BRANCH):
+                yield channel.removeprefix(_BRANCH), (_PULL, channel)
+        if self._after is not None:
+            for name, seen in entries(self._store.checkpoint(self._after).get("versions_seen")).items():
+                yield name, (_PULL, *sorted(entries(seen)))
+
+    def _id(self, namespace: str, name: str, parts: Iterable[str]) -> str:
+        step = (self._saved.step if self._saved.step is not None else -2) + 1
+        words = "".join((namespace, str(step), name, *parts)).encode()
+        seed = bytes.fromhex(self._saved.id.replace("-", ""))
+        if self._record().get("v") == 1:
+            return _grouped(hashlib.sha1(seed + words, usedforsecurity=False).hexdigest())
+        return _grouped(xxh3_128_hexdigest(seed + words))
+
+
+def _grouped(digits: str) -> str:
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:32]}"

@@ -1,0 +1,82 @@
+"""Which channel holds which stage: a mapping file says it, else the types and names of what was written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final, Literal, TypeAlias, cast
+
+import yaml
+
+from rag_probe.protocols import SourceError
+
+Role: TypeAlias = Literal[
+    "question",
+    "retrieved",
+    "reranked",
+    "filtered",
+    "permitted",
+    "context",
+    "messages",
+    "answer",
+    "citations",
+    "confidence",
+    "outcome",
+    "ignore",
+]
+
+ROLES: Final[tuple[Role, ...]] = (
+    "question",
+    "retrieved",
+    "reranked",
+    "filtered",
+    "permitted",
+    "context",
+    "messages",
+    "answer",
+    "citations",
+    "confidence",
+    "outcome",
+    "ignore",
+)
+
+_BY_NAME: Final[Mapping[str, Role]] = {
+    "question": "question",
+    "query": "question",
+    "input": "question",
+    "reranked": "reranked",
+    "permitted": "permitted",
+    "allowed": "permitted",
+    "context": "context",
+    "messages": "messages",
+    "answer": "answer",
+    "output": "answer",
+    "response": "answer",
+    "result": "answer",
+    "citations": "citations",
+    "confidence": "confidence",
+    "outcome": "outcome",
+}
+"""What a channel's name says of it; passages and other text are told by what they are."""
+
+
+def default_role(channel: str) -> Role | None:
+    """The role that a channel has by its name alone; None: by what is written into it."""
+    return _BY_NAME.get(channel)
+
+
+def load_roles(path: Path) -> Mapping[str, Role]:
+    """`channel: role`, in YAML or JSON; raises SourceError with the place, what was expected and what was found."""
+    try:
+        found = cast(object, yaml.safe_load(path.read_text(encoding="utf-8")))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        reason = str(error).partition("\n")[0]
+        raise SourceError(f"{path}: cannot be read as a mapping of channels ({reason})") from None
+    if not isinstance(found, dict) or not found:
+        raise SourceError(f"{path}: expected lines like `documents: retrieved`, one a channel")
+    mapping: dict[str, Role] = {}
+    for channel, role in cast("Mapping[object, object]", found).items():
+        if role not in ROLES:
+            raise SourceError(f"{path}: {channel}: expected one of {', '.join(ROLES)}, found {role!r}")
+        mapping[str(channel)] = role
+    return mapping

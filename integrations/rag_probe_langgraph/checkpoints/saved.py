@@ -1,0 +1,91 @@
+"""What a store holds of one thread: checkpoints, and the writes of the tasks that ran on each."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Final, NamedTuple, Protocol, cast
+
+from rag_probe_langgraph.checkpoints.plain import Stored
+
+_GREGORIAN: Final = 0x01B21DD213814000
+"""100-ns intervals between the epoch of UUIDs, 1582-10-15, and ours."""
+
+
+class Write(NamedTuple):
+    """One value that a task wrote into one channel."""
+
+    task: str
+    path: str
+    """The task's path in LangGraph's own spelling; "" where the store has none."""
+    place: int
+    """Among the task's writes; negative for LangGraph's own (errors, interrupts, answers)."""
+    channel: str
+    value: Stored
+    """A `Blob`, or the value itself; None also where the channel was not asked for."""
+
+
+class Saved(NamedTuple):
+    """One checkpoint. The state that it holds is read apart, since it is large and seldom needed."""
+
+    thread: str
+    namespace: str
+    id: str
+    parent: str | None
+    metadata: Mapping[str, object]
+    writes: tuple[Write, ...]
+    """Of the tasks that ran on it, in the order in which LangGraph applies them."""
+
+    @property
+    def source(self) -> str | None:
+        """`input`, `loop`, `update` or `fork`."""
+        source = self.metadata.get("source")
+        return source if isinstance(source, str) else None
+
+    @property
+    def step(self) -> int | None:
+        """The step that wrote it; its own tasks run in the next one."""
+        step = self.metadata.get("step")
+        return step if isinstance(step, int) and not isinstance(step, bool) else None
+
+    @property
+    def at(self) -> int | None:
+        """When it was written: nanoseconds since the epoch, from its id; None for an id without a time."""
+        return instant_of(self.id)
+
+
+class Store(Protocol):
+    """A place that holds checkpoints. Both raise `SourceError`; nothing of it is ever changed."""
+
+    def threads(self) -> Iterator[str]:
+        """Every thread, each once."""
+        ...
+
+    def saved(self, thread: str, channels: Collection[str] | None) -> list[Saved]:
+        """Its checkpoints in all namespaces, with the values of these channels (None: of all), oldest first."""
+        ...
+
+    def checkpoint(self, saved: Saved) -> Mapping[str, object]:
+        """LangGraph's own record: `channel_values` (the state, stored), `versions_seen`, `v`; empty if unreadable."""
+        ...
+
+
+def state_of(checkpoint: Mapping[str, object]) -> Mapping[str, Stored]:
+    """The state inside LangGraph's record."""
+    return entries(checkpoint.get("channel_values"))
+
+
+def entries(value: object) -> Mapping[str, object]:
+    """`value` if it is a mapping, else an empty one."""
+    return cast("Mapping[str, object]", value) if isinstance(value, dict) else {}
+
+
+def instant_of(checkpoint_id: str) -> int | None:
+    """The time inside a version 6 UUID."""
+    digits = checkpoint_id.replace("-", "")
+    if len(digits) != 32 or digits[12] != "6":
+        return None
+    try:
+        ticks = int(digits[:12], 16) << 12 | int(digits[13:16], 16)
+    except ValueError:
+        return None
+    return (ticks - _GREGORIAN) * 100

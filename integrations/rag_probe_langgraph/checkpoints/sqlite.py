@@ -1,0 +1,117 @@
+"""`sqlite:///FILE`: what langgraph-checkpoint-sqlite wrote, read while it may be writing, and never changed."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final, cast
+from urllib.parse import quote
+
+from rag_probe.protocols import SourceError
+from rag_probe_langgraph.checkpoints.plain import Blob, Reader
+from rag_probe_langgraph.checkpoints.saved import Saved, Write, entries
+
+_COLUMNS: Final = {
+    "checkpoints": {"thread_id", "checkpoint_ns", "checkpoint_id", "parent_checkpoint_id", "type", "checkpoint"},
+    "writes": {"thread_id", "checkpoint_ns", "checkpoint_id", "task_id", "idx", "channel", "type", "value"},
+}
+_OWN: Final = "__"
+"""LangGraph's own channels, which are always read: interrupts, answers, errors, sends."""
+_BUSY_S: Final = 5.0
+
+
+class SqliteStore:
+    """One file. Opened read-only, without the saver, whose set-up would write."""
+
+    def __init__(self, path: Path, reader: Reader) -> None:
+        """Look whether it is one at all; raises SourceError."""
+        self._path = path
+        self._reader = reader
+        if not path.is_file():
+            raise SourceError(f"{path}: no such file; expected checkpoints:sqlite:///FILE")
+        self._connection = sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=_BUSY_S)
+        self._query("PRAGMA query_only=ON")
+        for table, expected in _COLUMNS.items():
+            missing = expected - {str(row[1]) for row in self._query(f"PRAGMA table_info({table})")}
+            if missing:
+                raise SourceError(
+                    f"{path}: no checkpoints of LangGraph: the table {table} lacks {', '.join(sorted(missing))}; "
+                    "expected what langgraph-checkpoint-sqlite writes"
+                )
+        columns = {str(row[1]) for row in self._query("PRAGMA table_info(writes)")}
+        self._path_column = "task_path" if "task_path" in columns else "''"
+
+    def threads(self) -> Iterator[str]:
+        """By id, one look-up each: the file may be of any size."""
+        last: object = ""
+        while rows := self._query(
+            "SELECT thread_id FROM checkpoints WHERE thread_id > ? ORDER BY thread_id LIMIT 1", (last,)
+        ):
+            last = rows[0][0]
+            yield str(last)
+
+    def saved(self, thread: str, channels: Collection[str] | None) -> list[Saved]:
+        """The checkpoints without their states."""
+        writes = self._writes(thread, channels)
+        rows = self._query(
+            "SELECT checkpoint_ns, checkpoint_id, parent_checkpoint_id, metadata FROM checkpoints "
+            "WHERE thread_id = ? ORDER BY checkpoint_id",
+            (thread,),
+        )
+        return [
+            Saved(
+                thread,
+                str(namespace),
+                str(name),
+                str(parent) if parent else None,
+                _metadata(metadata),
+                tuple(writes.get((namespace, name), ())),
+            )
+            for namespace, name, parent, metadata in rows
+        ]
+
+    def checkpoint(self, saved: Saved) -> Mapping[str, object]:
+        """One record."""
+        rows = self._query(
+            "SELECT type, checkpoint FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?",
+            (saved.thread, saved.namespace, saved.id),
+        )
+        return entries(self._reader.surface(_blob(*rows[0])) if rows else None)
+
+    def _writes(self, thread: str, channels: Collection[str] | None) -> dict[tuple[object, object], list[Write]]:
+        wanted = "1" if channels is None else f"channel IN ({','.join('?' * len(channels))})"
+        rows = self._query(
+            f"SELECT checkpoint_ns, checkpoint_id, task_id, {self._path_column}, idx, channel, type, "  # noqa: S608 - no value is written into it
+            f"CASE WHEN {wanted} OR substr(channel, 1, 2) = '{_OWN}' THEN value END FROM writes WHERE thread_id = ? "
+            f"ORDER BY checkpoint_id, {self._path_column}, task_id, idx",
+            (*(channels or ()), thread),
+        )
+        found: dict[tuple[object, object], list[Write]] = {}
+        for namespace, name, task, path, index, channel, kind, value in rows:
+            stored = None if value is None else _blob(kind, value)
+            write = Write(str(task), str(path or ""), _int(index), str(channel), stored)
+            found.setdefault((namespace, name), []).append(write)
+        return found
+
+    def _query(self, sql: str, values: Sequence[object] = ()) -> list[tuple[object, ...]]:
+        try:
+            return self._connection.execute(sql, tuple(values)).fetchall()
+        except sqlite3.Error as error:
+            raise SourceError(f"{self._path}: cannot be read as a checkpoint database ({error})") from None
+
+
+def _blob(kind: object, data: object) -> Blob:
+    return Blob(str(kind), data if isinstance(data, bytes) else str(data).encode())
+
+
+def _int(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _metadata(stored: object) -> Mapping[str, object]:
+    try:
+        return entries(json.loads(cast("bytes | str", stored)) if stored else None)
+    except (ValueError, RecursionError, TypeError):
+        return {}

@@ -1,0 +1,103 @@
+"""The tasks of a turn: which node ran on which checkpoint, and how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from rag_probe.stages import NodeOutcome
+from rag_probe_langgraph.checkpoints.naming import Namer
+from rag_probe_langgraph.checkpoints.plain import Reader
+from rag_probe_langgraph.checkpoints.saved import Saved, Store, Write
+from rag_probe_langgraph.checkpoints.turns import Turn
+
+_NOBODY: Final = "00000000-0000-0000-0000-000000000000"
+"""Task id of what the caller wrote: the answer to an interrupt."""
+_START: Final = "__start__"
+_ERROR: Final = "__error__"
+_INTERRUPT: Final = "__interrupt__"
+_RESUME: Final = "__resume__"
+_NO_WRITES: Final = "__no_writes__"
+_SPECIAL: Final = frozenset({_ERROR, _INTERRUPT, _RESUME, _NO_WRITES, "__scheduled__"})
+
+
+class Task(NamedTuple):
+    """One task. Its start and end are the bounds of its superstep: nothing closer is stored."""
+
+    node: str | None
+    """None: the store does not tell."""
+    id: str
+    saved: Saved
+    """The checkpoint that it ran on."""
+    writes: tuple[Write, ...]
+    """Those into channels of the app, in order."""
+    outcome: NodeOutcome | None
+    """None of an edit from outside (`update_state`)."""
+    until: int | None
+    """When the checkpoint after it was written; None while there is none."""
+    error: str | None = None
+    """The repr of what it raised last, also where it recovered."""
+
+    @property
+    def is_start(self) -> bool:
+        """Whether it is LangGraph's own, which writes the input into the channels."""
+        return self.node == _START
+
+
+def tasks_of(turn: Turn, store: Store, reader: Reader) -> list[Task]:
+    """All tasks, those of subgraphs before the writes of the node that they stand in, in the order of the steps."""
+    return list(_along(turn.saved, turn.inner, store, reader, ""))
+
+
+def _along(
+    chain: Iterable[Saved], inner: Mapping[str, Iterable[Saved]], store: Store, reader: Reader, namespace: str
+) -> Iterator[Task]:
+    for saved, after in pairwise([*chain, None]):
+        assert saved is not None
+        namer = Namer(saved, after, store, reader)
+        for task_id, writes in _by_task(saved).items():
+            node = namer.name(task_id, writes[0].path)
+            if node is not None:
+                yield from _inside(f"{namespace}{node}:{task_id}", inner, store, reader)
+            yield _task(saved, after, task_id, node, writes, reader)
+
+
+def _inside(namespace: str, inner: Mapping[str, Iterable[Saved]], store: Store, reader: Reader) -> Iterator[Task]:
+    chain = inner.get(namespace)
+    if chain is not None:
+        yield from _along(chain, inner, store, reader, f"{namespace}|")
+
+
+def _by_task(saved: Saved) -> dict[str, list[Write]]:
+    found: dict[str, list[Write]] = {}
+    for write in saved.writes:
+        if write.task != _NOBODY:
+            found.setdefault(write.task, []).append(write)
+    return found
+
+
+def _task(
+    saved: Saved, after: Saved | None, task_id: str, node: str | None, writes: list[Write], reader: Reader
+) -> Task:
+    channels = {write.channel for write in writes}
+    edited = after is not None and after.source in ("update", "fork") and not writes[0].path
+    error = next((reader.read(write.value) for write in writes if write.channel == _ERROR), None)
+    return Task(
+        node=node,
+        id=task_id,
+        saved=saved,
+        writes=tuple([write for write in writes if write.channel not in _SPECIAL]),
+        outcome=None if edited else _outcome(channels, went_on=after is not None),
+        until=None if after is None else after.at,
+        error=None if error is None else str(error)[:200],
+    )
+
+
+def _outcome(channels: set[str], *, went_on: bool) -> NodeOutcome:
+    wrote = bool(channels - _SPECIAL)
+    if _ERROR in channels:
+        return "recovered" if wrote or went_on else "error"
+    if _INTERRUPT in channels or _RESUME in channels:
+        return "answered" if wrote or _NO_WRITES in channels or went_on else "interrupted"
+    return "ok" if wrote else "no_write"

@@ -1,0 +1,58 @@
+"""Checkpoints → turns: one question each, from the input that began it to the last checkpoint that came of it.
+
+Along parents, never by step: after a fork or a travel in time a step number means nothing. What was forked gives a turn
+for each branch, which share their beginning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from rag_probe_langgraph.checkpoints.saved import Saved
+
+
+class Turn(NamedTuple):
+    """The checkpoints of one branch of one question, oldest first; `inner` are those of the subgraphs of its thread."""
+
+    saved: tuple[Saved, ...]
+    inner: Mapping[str, Sequence[Saved]]
+    """By namespace, oldest first."""
+    whole: bool
+    """Whether it begins at an input; a pruned or sparse history may not."""
+    later: bool = False
+    """Whether another branch of the same question was written later."""
+
+
+def turns_of(saved: Iterable[Saved]) -> list[Turn]:
+    """The turns of one thread, in the order in which they ended."""
+    outer: dict[str, Saved] = {}
+    inner: dict[str, list[Saved]] = {}
+    for one in saved:
+        if one.namespace:
+            inner.setdefault(one.namespace, []).append(one)
+        else:
+            outer[one.id] = one
+    parents = {one.parent for one in outer.values() if one.source != "input"}
+    ends = [one for one in outer.values() if one.id not in parents]
+    turns = [_turn(end, outer, inner) for end in sorted(ends, key=lambda end: end.id)]
+    turns = [turn for turn in turns if any(one.writes for one in turn.saved) or len(turn.saved) > 1]
+    latest = {turn.saved[0].id: turn.saved[-1].id for turn in turns}
+    return [turn._replace(later=latest[turn.saved[0].id] != turn.saved[-1].id) for turn in turns]
+
+
+def _turn(end: Saved, outer: Mapping[str, Saved], inner: Mapping[str, Sequence[Saved]]) -> Turn:
+    chain = [end]
+    seen = {end.id}
+    while chain[-1].source != "input":
+        above = outer.get(chain[-1].parent or "")
+        if above is None or above.id in seen or _is_gap(above, chain[-1]):
+            break
+        seen.add(above.id)
+        chain.append(above)
+    return Turn(tuple(reversed(chain)), inner, whole=chain[-1].source == "input")
+
+
+def _is_gap(above: Saved, below: Saved) -> bool:
+    """Whether checkpoints between the two were never written, as with `durability="exit"`."""
+    return above.step is not None and below.step is not None and below.step > above.step + 1
