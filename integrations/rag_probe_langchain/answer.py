@@ -38,9 +38,11 @@ class _Text(NamedTuple):
 
 def answer_of(request: Request, output: object) -> Read:
     """What the question got: told by the app, else inferred."""
+    told = request.told
+    if request.paused:
+        return Read(Answer(outcome=told.outcome, confidence=told.confidence), ())
     found = _text(output, request.made)
     outcome, inferred = _outcome(request, output, found)
-    told = request.told
     citations = None if told.citations is None else _checked(told.citations, found.made)
     if citations is None and (found.text is not None or found.made is not None):
         citations = _citations(output, found, request)
@@ -113,7 +115,7 @@ def _texts(output: object) -> dict[str, str]:
 def _outcome(request: Request, output: object, found: _Text) -> tuple[Outcome | None, bool]:
     """What the app says, else what the text shows; and whether it was inferred."""
     said = request.told.outcome or _asked(request, output)
-    if said is not None or request.paused:
+    if said is not None:
         return said, False
     if found.text is None:
         return ("answered" if found.made is not None else "abstained"), True

@@ -14,7 +14,7 @@ from opentelemetry.trace import Link
 from rag_probe_langchain import pauses, runs
 from rag_probe_langchain.finish import give_up
 from rag_probe_langchain.marks import mark_of, text_of
-from rag_probe_langchain.nodes import node_of
+from rag_probe_langchain.nodes import is_agent, node_of
 from rag_probe_langchain.options import Options
 from rag_probe_langchain.origin import new_request
 from rag_probe_langchain.request import Request
@@ -103,7 +103,7 @@ def _root(run: Run) -> None:
     given_up = runs.stale(run.started)
     if given_up is not None:
         give_up(given_up)
-    run.agent = run.metadata.get("ls_integration") == "langchain_create_agent"
+    run.agent = is_agent(run.metadata, _NOTHING)
     runs.add_root(run)
     begin_root(run)
     if run.kind == "chain":
@@ -131,8 +131,9 @@ def _step(run: Run, tags: Sequence[str] | None) -> None:
             run.mark = raw_mark
             run.spanned = True
     if metadata:
-        run.node = node_of(tags, metadata)
-        if run.node is not None:
+        run.node = node_of(tags, metadata, parent.metadata)
+        run.agent = is_agent(metadata, parent.metadata)
+        if run.node is not None or run.agent:
             run.spanned = True
 
 

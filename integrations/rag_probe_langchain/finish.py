@@ -16,13 +16,13 @@ from rag_probe.wire import encode_node, encode_root
 from rag_probe_langchain import pauses, runs
 from rag_probe_langchain.answer import answer_of
 from rag_probe_langchain.generation import generation_ended
-from rag_probe_langchain.nodes import is_control_flow, is_interrupt
 from rag_probe_langchain.opening import question_of
 from rag_probe_langchain.question import question_in
 from rag_probe_langchain.resuming import pause_node
 from rag_probe_langchain.retrieval import retrieval_ended
 from rag_probe_langchain.run import Run
 from rag_probe_langchain.spans import end_span
+from rag_probe_langchain.steering import handed_up, is_control_flow, is_interrupt, written
 from rag_probe_langchain.steps import is_plumbing, step_ended
 
 Ending: TypeAlias = Callable[[Run, object, int], dict[str, Value]]
@@ -109,8 +109,11 @@ def _end_one(run: Run, now: int, ending: Ending, outputs: object, error: BaseExc
     steered = error is not None and is_control_flow(error)
     said: dict[str, Value] = {}
     try:
-        said = incomplete(run, None, now) if steered else ending(run, outputs, now)
-        if run.node is not None:
+        if run.node is None:
+            said = ending(run, outputs, now)
+        else:
+            command = None if error is None else handed_up(error)
+            said = ending(run, written(outputs), now) if command is None else step_ended(run, written(command), now)
             said.update(encode_node(replace(run.node, outcome=_node_outcome(run, error))))
         if run.parent is None:
             said.update(_answer(run, None if steered else error, outputs))

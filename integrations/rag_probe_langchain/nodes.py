@@ -1,24 +1,31 @@
-"""Graph nodes, told by LangGraph's metadata; its control-flow exceptions, told without importing it."""
+"""LangGraph's nodes and agents, told by the metadata of their runs."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, cast
 
 from rag_probe.stages import Node
 
 _TAG: Final = "graph:step:"
 _START: Final = "__start__"
 _LONGEST: Final = 120
+_AGENT: Final = "langchain_create_agent"
 
 
-def node_of(tags: Sequence[str] | None, metadata: Mapping[str, object]) -> Node | None:
-    """The node whose own run this is. What runs inside a node inherits its metadata, but not its tag."""
+def node_of(tags: Sequence[str] | None, metadata: Mapping[str, object], outer: Mapping[str, object]) -> Node | None:
+    """The node, or the task of the functional API, whose own run this is; `outer` is the metadata of the run around it.
+
+    What runs inside a node inherits its metadata, but not its tag; a task has no tag, but a namespace of its own.
+    """
     name = metadata.get("langgraph_node")
-    if name in (None, _START) or not any(tag.startswith(_TAG) for tag in tags or ()):
+    if name in (None, _START):
         return None
     namespace = metadata.get("langgraph_checkpoint_ns")
+    if not any(tag.startswith(_TAG) for tag in tags or ()) and (
+        not _is_called(metadata.get("langgraph_path")) or namespace == outer.get("langgraph_checkpoint_ns")
+    ):
+        return None
     step = metadata.get("langgraph_step")
     checkpoint = metadata.get("checkpoint_id")
     return Node(
@@ -30,6 +37,18 @@ def node_of(tags: Sequence[str] | None, metadata: Mapping[str, object]) -> Node 
     )
 
 
+def _is_called(path: object) -> bool:
+    """Whether a task was called from a function: its path says so in its last place."""
+    return isinstance(path, tuple) and cast("tuple[object, ...]", path)[-1:] == (True,)
+
+
+def is_agent(metadata: Mapping[str, object], outer: Mapping[str, object]) -> bool:
+    """Whether an agent's own run starts: what runs inside it inherits its metadata."""
+    return metadata.get("ls_integration") == _AGENT and (
+        outer.get("ls_integration") != _AGENT or outer.get("lc_agent_name") != metadata.get("lc_agent_name")
+    )
+
+
 def thread_of(metadata: Mapping[str, object]) -> str | None:
     """The conversation: a thread, else a session. Never invented."""
     for key in ("thread_id", "session_id", "conversation_id"):
@@ -37,18 +56,3 @@ def thread_of(metadata: Mapping[str, object]) -> str | None:
         if isinstance(value, (str, int)) and value != "":
             return str(value)
     return None
-
-
-def is_control_flow(error: BaseException) -> bool:
-    """Whether LangGraph raised it to steer (an interrupt, a command to the parent): no failure."""
-    return _is(error, "GraphBubbleUp")
-
-
-def is_interrupt(error: BaseException) -> bool:
-    """Whether a node paused to ask."""
-    return _is(error, "GraphInterrupt")
-
-
-def _is(error: BaseException, name: str) -> bool:
-    kind = getattr(sys.modules.get("langgraph.errors"), name, None)
-    return isinstance(kind, type) and isinstance(error, kind)

@@ -18,7 +18,8 @@ _MADE = 2
 
 def pause_node(run: Run) -> None:
     """A node asked and waits."""
-    run.request.paused = True
+    if not _is_inside_node(run):
+        run.request.paused = True
     if run.node is not None:
         flush(run.request)
         _remember(run.request, run.node.task_id, span_of(run).get_span_context())
@@ -56,6 +57,14 @@ def resume(request: Request, pause: Pause) -> None:
         request.made.extend(pause.made)
     request.resumed = True
     link_root(request, pause.root)
+
+
+def _is_inside_node(run: Run) -> bool:
+    """Whether the graph around it runs in a node, which will be interrupted too, or goes on with other things."""
+    outer = run.parent
+    while outer is not None and outer.node is None:
+        outer = outer.parent
+    return outer is not None
 
 
 def _remember(request: Request, task: str | None, span: SpanContext) -> None:
