@@ -10,7 +10,7 @@ from rag_probe.attributes import Value
 from rag_probe.stages import Filtering
 from rag_probe.wire import encode
 from rag_probe_langchain.builder import SHORTEST
-from rag_probe_langchain.documents import Documents
+from rag_probe_langchain.documents import Documents, bare
 from rag_probe_langchain.flow import Change, changes
 from rag_probe_langchain.known import found, minimal, narrowed, passed
 from rag_probe_langchain.leftovers import without_leftovers
@@ -67,7 +67,8 @@ def _inferred(run: Run, before: Mapping[str, Ids], after: Sequence[Found], ended
     sets: dict[str, Ids] = {}
     for key, passages in after:
         if passages:
-            _retrieved(run, documents.news(passages), ended)
+            called = run.kind == "tool" and not before and run.results is None
+            _retrieved(run, bare(passages) if called else documents.news(passages), ended)
         if passages or key in before or not key:
             sets[key] = documents.now(passages)
     if not before and run.results is None:
@@ -105,7 +106,7 @@ def _rescored(run: Run, ids: Ids, ended: int) -> None:
 def _retrieved(run: Run, news: Sequence[object], ended: int) -> None:
     """A function that returned passages which nobody had seen has searched, outside of LangChain's retrievers.
 
-    Or it rewrote those that it was given: they are their parents.
+    So has a tool with whatever it returned, call by call. Or it rewrote those that it was given: they are their parents.
     """
     if not news:
         return

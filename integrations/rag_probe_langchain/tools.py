@@ -13,19 +13,15 @@ from rag_probe_langchain.steps import step_ended
 
 def tool_ended(run: Run, outputs: object, ended: int) -> dict[str, Value]:
     """Say the call; the passages that it gave are looked at as a step's are."""
-    step_ended(run, _given(run, outputs), ended)
+    step_ended(run, _given(outputs), ended)
     return encode(ToolCall(name=run.name, call_id=run.call.id if run.call is not None else None))
 
 
-def _given(run: Run, outputs: object) -> object:
+def _given(outputs: object) -> object:
     """The artifact beside a tool's message, the passages quoted in it, or what the tool writes to a graph's state."""
     artifact = getattr(outputs, "artifact", None)
     if artifact is not None:
         return artifact
     content = getattr(outputs, "content", None)
     passages = documents_in(content) if isinstance(content, str) else []
-    if not passages:
-        return written(outputs)
-    if run.results is not None:  # what a search inside has returned, once more
-        run.request.documents.add(passages)
-    return passages
+    return passages or written(outputs)
