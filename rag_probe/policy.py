@@ -77,7 +77,7 @@ class CapturePolicy:
 
     def reason(self, reason: str | None) -> str | None:
         """A short code (`[A-Za-z0-9_.:-]`, at most 64 characters) always; a sentence only with content on."""
-        if reason is None or _SHORT_CODE.match(reason):
+        if reason is None or is_code(reason):
             return reason
         text = self.text(reason)
         return None if text is None else text[:MAX_REASON]
@@ -98,6 +98,11 @@ class CapturePolicy:
                 return replace(stage, dropped_reasons=self.reasons(reasons))
             case _:
                 return stage
+
+
+def is_code(reason: str) -> bool:
+    """Whether a reason is a short code, which leaves always, and not a sentence."""
+    return _SHORT_CODE.match(reason) is not None
 
 
 def policy_from_environment(environ: Mapping[str, str] = os.environ) -> CapturePolicy:

@@ -15,6 +15,7 @@ from rag_probe.block import Block
 from rag_probe.current import CurrentRun, Told, current_run
 from rag_probe.faults import error_type, log_once
 from rag_probe.flow import flow
+from rag_probe.metering import meter_of
 from rag_probe.policy import policy_from_environment
 from rag_probe.recorders import (
     ID_KEYS,
@@ -31,7 +32,8 @@ from rag_probe.wire.context import put_budget
 
 R = TypeVar("R", bound=Recorder)
 
-_tracer: Final = trace.get_tracer("rag_probe", VERSION)
+_SCOPE: Final = "rag_probe"
+_tracer: Final = trace.get_tracer(_SCOPE, VERSION)
 
 
 @overload
@@ -150,19 +152,24 @@ def _record(opened: _Opened, ended_ns: int, error: str | None) -> None:
 def _span(recorder: Recorder, started_ns: int, ended_ns: int, error: str | None, context: Context) -> None:
     name = f"rag.{recorder.kind} {recorder.step}" if recorder.step else f"rag.{recorder.kind}"
     span = _tracer.start_span(name, context, start_time=started_ns)
-    if span.is_recording():
-        span.set_attributes(_attributes(recorder))
+    meter = meter_of(None, _SCOPE)
+    if span.is_recording() or meter is not None:
+        said = _attributes(recorder, error)
+        span.set_attributes(said)
         if error is not None:
-            span.set_attribute(a.ERROR_TYPE, error)
             span.set_status(trace.StatusCode.ERROR)
+        if meter is not None:
+            meter.ended(said, (ended_ns - started_ns) / 1e9, trace.set_span_in_context(span, context))
     span.end(ended_ns)
 
 
-def _attributes(recorder: Recorder) -> dict[str, Value]:
+def _attributes(recorder: Recorder, error: str | None) -> dict[str, Value]:
+    out: dict[str, Value] = {a.STAGE: recorder.kind}
     if recorder.noted:
         policy = policy_from_environment()
-        return encode(policy.admit(recorder.stage()), policy.max_items)
-    out: dict[str, Value] = {a.STAGE: recorder.kind}
-    put(out, a.STEP_NAME, recorder.step)
-    put_budget(out, recorder.budget)
+        out = encode(policy.admit(recorder.stage()), policy.max_items)
+    else:
+        put(out, a.STEP_NAME, recorder.step)
+        put_budget(out, recorder.budget)
+    put(out, a.ERROR_TYPE, error)
     return out

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from langchain_core.documents import Document
     from langchain_core.messages import BaseMessage
     from langchain_core.outputs import LLMResult
+    from opentelemetry.metrics import MeterProvider
     from opentelemetry.trace import TracerProvider
 
 
@@ -45,14 +46,16 @@ class RagProbeCallbackHandler(BaseCallbackHandler):
         self,
         *,
         tracer_provider: TracerProvider | None = None,
+        meter_provider: MeterProvider | None = None,
         policy: CapturePolicy | None = None,
         tokenizer: Tokenizer | Callable[[str], int] | None = None,
         outcome: OutcomeOf | None = None,
         identity: IdentityOf | None = None,
     ) -> None:
-        """By default: the process's provider, the environment's policy, tokens estimated, outcomes inferred."""
+        """By default: the process's providers, the environment's policy, tokens estimated, outcomes inferred."""
         self._options = Options(
             provider=tracer_provider,
+            meter_provider=meter_provider,
             policy=policy or policy_from_environment(),
             tokenizer=tokenizer_of(tokenizer),
             outcome=outcome,

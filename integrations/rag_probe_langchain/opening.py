@@ -38,6 +38,20 @@ def title(run: Run) -> str:
             return f"invoke_agent {name}" if run.agent else f"invoke_workflow {name}"
 
 
+def operation_of(run: Run) -> str | None:
+    """The conventions' name for what a run does; they have none for a graph's node and a marked step."""
+    match run.kind:
+        case "retriever":
+            return "retrieval"
+        case "model":
+            return (run.call or _MODEL).operation
+        case "tool":
+            return "execute_tool"
+        case "chain":
+            named = run.node is not None or run.mark is not None
+            return None if named else "invoke_agent" if run.agent else "invoke_workflow"
+
+
 def opening(run: Run) -> dict[str, Value]:
     """The attributes of a span that starts before its run has ended; its end writes the others."""
     out: dict[str, Value] = {}
@@ -47,19 +61,13 @@ def opening(run: Run) -> dict[str, Value]:
             tags=request.tags, identity=request.identity, thread_id=request.thread, question=question_of(request)
         )
         out = encode_root(root, request.options.policy.max_items)
-    match run.kind:
-        case "chain":
-            if run.node is not None:
-                out.update(encode_node(run.node))
-            elif run.mark is not None:
-                out[a.STAGE] = run.mark
-            else:
-                out[a.OPERATION] = "invoke_agent" if run.agent else "invoke_workflow"
-                out[a.AGENT_NAME] = run.name
-        case "retriever":
-            out[a.OPERATION] = "retrieval"
-        case "model":
-            out[a.OPERATION] = (run.call or _MODEL).operation
-        case "tool":
-            out[a.OPERATION] = "execute_tool"
+    operation = operation_of(run)
+    if operation is not None:
+        out[a.OPERATION] = operation
+        if run.kind == "chain":
+            out[a.AGENT_NAME] = run.name
+    elif run.node is not None:
+        out.update(encode_node(run.node))
+    elif run.mark is not None:
+        out[a.STAGE] = run.mark
     return out

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from opentelemetry.metrics import MeterProvider
 from opentelemetry.trace import TracerProvider
 
 from rag_probe.policy import CapturePolicy
@@ -24,6 +25,8 @@ class Options:
 
     provider: TracerProvider | None
     """None: the process's provider at the time a question starts."""
+    meter_provider: MeterProvider | None
+    """None: as above; metrics are off while there is none."""
     policy: CapturePolicy
     tokenizer: Tokenizer
     outcome: OutcomeOf | None

@@ -10,6 +10,7 @@ from opentelemetry import trace
 from rag_probe.cases import current_identity, current_tags
 from rag_probe.faults import log_once
 from rag_probe.identifiers import identity_of
+from rag_probe.metering import meter_of
 from rag_probe.stages import Identity
 from rag_probe_langchain.nodes import thread_of
 from rag_probe_langchain.options import Options
@@ -24,6 +25,7 @@ def new_request(options: Options, inputs: object, metadata: Mapping[str, object]
     return Request(
         options=options,
         writer=writer_of(options.provider or trace.get_tracer_provider(), options.scope),
+        meter=meter_of(options.meter_provider, options.scope),
         context=context,
         tags=current_tags(context),
         identity=_identity(options, inputs, metadata),

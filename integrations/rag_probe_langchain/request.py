@@ -13,6 +13,7 @@ from opentelemetry.trace import Link, Tracer
 
 from rag_probe.attributes import Value
 from rag_probe.current import Told
+from rag_probe.metering import Meter
 from rag_probe.stages import CaseTags, ContextAssembly, Identity
 from rag_probe_langchain.documents import Documents
 from rag_probe_langchain.options import Options
@@ -67,6 +68,7 @@ class Request:
         self,
         options: Options,
         writer: Writer,
+        meter: Meter | None,
         context: Context,
         tags: CaseTags,
         identity: Identity | None,
@@ -76,6 +78,8 @@ class Request:
     ) -> None:
         self.options = options
         self.writer = writer
+        self.meter = meter
+        """None: nobody listens to metrics."""
         self.context = context
         """The ambient context at the root's start: the caller's span and baggage."""
         self.tags = tags
@@ -90,6 +94,8 @@ class Request:
         self.root: Run | None = None
         self.recording = True
         """False costs nothing more than an entry per run."""
+        self.traced = True
+        """False: a sampler has refused it, and it is worked out for its metrics alone."""
         self.runs: dict[int, Run] = {}
         """Those that are open."""
         self.pending: list[Run | StageSpan] = []

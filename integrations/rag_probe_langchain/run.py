@@ -74,7 +74,9 @@ class Run:
     """Nanoseconds since the epoch; 0 while it is open."""
     error: BaseException | None = None
     final: dict[str, Value] | None = None
-    """What its span has still to say at its end."""
+    """What its span says at its end."""
+    told: bool = False
+    """Whether its span has said that when it started."""
     partial: bool = False
     """Whether it was ended from outside, by its root's end."""
     inner_end: int = 0

@@ -3,6 +3,7 @@
 A finished run waits for its question's end, or for the first end of a run a quarter of a second later: a request that
 takes long is seen while it runs. Parents are started first, with the times at which their runs really started. Where a
 sampler has refused a question, it is asked at the start of every later one. Nothing is attached to the ambient context.
+What is written is measured too, where anybody listens to metrics; a question that was refused is only measured.
 
 Every function but `writer_of` is called under the question's lock.
 """
@@ -28,6 +29,7 @@ from rag_probe import attributes as a
 from rag_probe.attributes import Value
 from rag_probe.faults import error_type, log_once, message_of
 from rag_probe.version import VERSION
+from rag_probe_langchain.metering import measure_run, measure_stage
 from rag_probe_langchain.opening import opening, title
 from rag_probe_langchain.request import Request, StageSpan, Writer
 from rag_probe_langchain.run import Run
@@ -95,12 +97,10 @@ def flush(request: Request) -> None:
     waiting, request.pending = request.pending, []
     if request.root is not None:
         span_of(request.root)
+    write = _write if request.meter is None else _measure
     for each in waiting if request.recording else ():
         try:
-            if isinstance(each, Run):
-                _write(each)
-            else:
-                _write_stage(each, request)
+            write(each, request)
         except Exception as error:  # a processor's or an exporter's: the other spans are written all the same
             log_once("the writing of a span", error)
 
@@ -116,13 +116,31 @@ def link_root(request: Request, paused: SpanContext) -> None:
 
 
 def span_of(run: Run) -> Span:
-    """The span of a run, started if it was not."""
+    """The span of a run, started if it was not; of a question that is not traced, its root's."""
+    root = run.request.root
+    if not run.request.traced and root is not None and root.span is not None:
+        return root.span
     return run.span or _start(run)
 
 
-def _write(run: Run) -> None:
+def _measure(each: Run | StageSpan, request: Request) -> None:
+    """In the span's context where there is one, so that a figure can lead to its trace."""
+    assert request.meter is not None
+    said = each.final or {} if isinstance(each, Run) else each.attributes
+    context = set_span_in_context(_write(each, request), request.context) if request.traced else request.context
+    if isinstance(each, Run):
+        measure_run(request.meter, each, said, context)
+    else:
+        measure_stage(request.meter, each, context)
+
+
+def _write(each: Run | StageSpan, request: Request) -> Span:
+    return _write_run(each) if isinstance(each, Run) else _write_stage(each, request)
+
+
+def _write_run(run: Run) -> Span:
     span = run.span or _start(run)
-    if run.final:
+    if run.final and not run.told:
         span.set_attributes(run.final)
     if run.error is not None:
         span.set_attribute(a.ERROR_TYPE, error_type(run.error))
@@ -130,9 +148,10 @@ def _write(run: Run) -> None:
         said = policy.text(message_of(run.error)) if policy.content else None
         span.set_status(Status(StatusCode.ERROR, said or None))
     span.end(run.ended)
+    return span
 
 
-def _write_stage(stage: StageSpan, request: Request) -> None:
+def _write_stage(stage: StageSpan, request: Request) -> Span:
     context = request.context if stage.above is None else _context(stage.above)
     span = request.writer.tracer.start_span(
         stage.name, context, SpanKind.INTERNAL, stage.attributes, start_time=stage.started
@@ -140,6 +159,7 @@ def _write_stage(stage: StageSpan, request: Request) -> None:
     if a.ERROR_TYPE in stage.attributes:
         span.set_status(Status(StatusCode.ERROR))
     span.end(stage.ended)
+    return span
 
 
 def _start(run: Run) -> Span:
@@ -148,13 +168,14 @@ def _start(run: Run) -> Span:
     attributes = opening(run)
     if run.final:
         attributes.update(run.final)
-        run.final = None
+        run.told = True
     context = request.context if run.above is None else _context(run.above)
     kind = SpanKind.CLIENT if run.kind == "model" else SpanKind.INTERNAL
     links = request.links if run.parent is None else run.links
     run.span = request.writer.tracer.start_span(title(run), context, kind, attributes, links, run.started)
     if run.parent is None and not run.span.is_recording():
-        request.recording = False
+        request.traced = False
+        request.recording = request.meter is not None
         request.writer.choosy = True
     return run.span
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 
+from rag_probe.instruments import INSTRUMENTS
 from rag_probe.wire import CAP
 from rag_probe.wire.columns import AT
 from rag_probe.wire.descriptions import BY_HAND, SECTIONS, SPANS, Row
@@ -28,9 +29,21 @@ v0.1.0 wherever they exist, `rag.*` for what they lack.
 """
 
 
+_METRICS = """
+## Metrics
+
+Measured while a meter provider is set, of what the spans say; a step whose end nobody saw has no duration. A question
+that the sampler refused is measured all the same, so that sums are not a sample of themselves: with a meter provider
+it costs what a sampled one costs, less the spans. `RagProbeCallbackHandler(meter_provider=NoOpMeterProvider())` turns
+them off. Of a list that was cut, only what is listed has a decision or a reason. An attribute has at most 100 values
+in one process; later ones are `_OTHER`, and so is a reason that is a sentence. Figures carry exemplars where the SDK
+takes them.
+"""
+
+
 def document() -> str:
     """The whole page."""
-    return "\n".join([_HEAD, *_spans(), *_sections()]) + "\n"
+    return "\n".join([_HEAD, *_spans(), *_sections(), *_metrics()]) + "\n"
 
 
 def _spans() -> Iterator[str]:
@@ -47,6 +60,15 @@ def _sections() -> Iterator[str]:
         yield "| attribute | type | unit or words | what it says |"
         yield "|---|---|---|---|"
         yield from (_row(row, types) for row in section.rows)
+
+
+def _metrics() -> Iterator[str]:
+    yield _METRICS
+    yield "| metric | kind | unit | what it measures | attributes |"
+    yield "|---|---|---|---|---|"
+    for each in INSTRUMENTS:
+        attributes = ", ".join(f"`{name}`" for name in each.attributes)
+        yield f"| `{each.name}` | {each.kind} | {each.unit} | {each.about} | {attributes} |"
 
 
 def _row(row: Row, types: Mapping[str, str]) -> str:
