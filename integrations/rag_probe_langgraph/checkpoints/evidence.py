@@ -14,7 +14,7 @@ from rag_probe.policy import CapturePolicy
 from rag_probe.stages import CaseTags, Chunks, ContextAssembly, Generation, Retrieval, ToolCall
 from rag_probe_langchain.context import assemble
 from rag_probe_langchain.flow import changes
-from rag_probe_langchain.known import arrived, narrowed
+from rag_probe_langchain.known import union
 from rag_probe_langchain.options import Options
 from rag_probe_langchain.question import question_in
 from rag_probe_langchain.reading.prompt_text import message_text, prompt_text
@@ -55,6 +55,9 @@ class Evidence:
         self.unmapped: dict[str, None] = {}
         """Channels that nothing was read from."""
         self.inferred: tuple[str, ...] = ()
+        self.last: Ids | None = None
+        """The last known set: what the last retrieval or stage let through."""
+        self._joining = False
         self._sets: dict[str, Ids] = {}
 
     @property
@@ -89,7 +92,7 @@ class Evidence:
 
     def _passages(self, node: str, channel: str, role: Role | None, found: Found) -> None:
         documents = self.request.documents
-        before = self.request.last
+        before = self.last
         chunks = documents.add(found.passages)
         fresh = before is None or not set(chunks.ids) <= {name for ids in self._all() for name in ids}
         self._sets[channel] = chunks.ids
@@ -114,13 +117,18 @@ class Evidence:
     def _arrived(self, node: str, channel: str, chunks: Chunks) -> None:
         self.read_as[channel] = "retrieved"
         self.retrievals.append(Step(Retrieval(name=node, documents=chunks)))
-        arrived(self.request, chunks.ids)
+        self.last = union([self.last, chunks.ids]) if self._joining and self.last else chunks.ids
+        self._joining = True
+
+    def _narrowed(self, ids: Ids) -> None:
+        self.last = ids
+        self._joining = False
 
     def _checked(self, before: Ids, after: Ids) -> None:
         left = set(after)
         decided = [Permission(name, "allow" if name in left else "deny") for name in dict.fromkeys(before)]
         self.permissions = [*(self.permissions or ()), *decided]
-        narrowed(self.request, after)
+        self._narrowed(after)
 
     def _changed(self, node: str, before: Ids, chunks: Chunks) -> None:
         for change in changes({"": before}, {"": chunks.ids}, ()):
@@ -135,7 +143,7 @@ class Evidence:
             if change.dropped:
                 self.kept = change.after
                 self.dropped += [Drop(name, None, node) for name in change.dropped]
-        narrowed(self.request, chunks.ids)
+        self._narrowed(chunks.ids)
 
     def _text(self, node: str, channel: str, role: Role | None, value: str | BaseMessage) -> None:
         text = value if isinstance(value, str) else message_text(value)
@@ -154,9 +162,9 @@ class Evidence:
             self._made(text, None)
 
     def _holds_passages(self, node: str, channel: str, text: str) -> bool:
-        if len(text) < SHORTEST or self.request.last is None:
+        if len(text) < SHORTEST or self.last is None:
             return False
-        seen = assemble(text, self.request.last, self.request)
+        seen = assemble(text, self.last, self.request)
         if seen is None or not seen.stage.ids:
             return False
         self.read_as[channel] = "context"
@@ -193,7 +201,7 @@ class Evidence:
 
     def _called(self, message: AIMessage) -> None:
         """A message of a model is all that is left of its call; its prompt was what the conversation held before."""
-        seen = assemble(prompt_text(self._heard), self.request.last, self.request) if self.request.last else None
+        seen = assemble(prompt_text(self._heard), self.last, self.request) if self.last else None
         stage = None if seen is None else seen.stage
         if stage is not None:
             self.context = stage
