@@ -106,7 +106,7 @@ def _rescored(run: Run, ids: Ids, ended: int) -> None:
 def _retrieved(run: Run, news: Sequence[object], ended: int) -> None:
     """A function that returned passages which nobody had seen has searched, outside of LangChain's retrievers.
 
-    So has a tool with whatever it returned, call by call. Or it rewrote those that it was given: they are their parents.
+    So has a tool with whatever it returned, call by call. Or it rewrote those that it was given: these are parents.
     """
     if not news:
         return
