@@ -116,6 +116,11 @@ class Request:
         self.paused = False
         """Whether a node asked and waits: no answer yet."""
 
+    def abandon(self) -> None:
+        """Of a parent process: another thread of it may hold the lock, and never gives it back here."""
+        self.lock = RLock()
+        self.recording = False
+
     def add_texts(self, steps: Sequence[TextStep]) -> None:
         """Remember texts that may reappear in a prompt; the oldest are forgotten."""
         self.texts += steps

@@ -113,7 +113,9 @@ def _remember_late(key: int) -> None:
 
 
 def _forget() -> None:
-    """In a forked child the parent's runs never end."""
+    """In a forked child the parent's runs never end, and what still holds them adds nothing."""
+    for run in OPEN.values():
+        run.request.abandon()
     for state in (OPEN, _roots, _late):
         state.clear()
 

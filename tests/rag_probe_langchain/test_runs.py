@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.outputs import ChatGeneration, LLMResult
+from langchain_core.runnables import RunnableLambda
 
 from rag_probe import attributes as a
+from rag_probe import stage
 from rag_probe_langchain import runs
 from rag_probe_langchain.finish import give_up
 
@@ -180,6 +182,39 @@ def test_a_forked_child_starts_with_nothing():
     assert reader.recv() == (0, 1, 0)
     process.join(10)
     end(recorder.handler, "chain", run, failed=False)
+    assert_nothing_open()
+
+
+def test_a_stage_that_a_fork_cut_in_two_ends_in_its_parent_only():
+    """Even when another thread was writing to the same question at that moment."""
+    if not hasattr(os, "fork"):
+        pytest.skip("this system does not fork")
+    recorder = Recorder()
+    entered, done = threading.Event(), threading.Event()
+
+    def write_for_long(lock):
+        with lock:
+            entered.set()
+            done.wait(30)
+
+    def answer(question):
+        with stage("filter", "freshness") as noted:
+            noted.keep("a")
+            run = runs.current()
+            thread = threading.Thread(target=write_for_long, args=(run.request.lock,))
+            thread.start()
+            assert entered.wait(30)
+            process = os.fork()
+            if process:
+                done.set()
+        if process == 0:
+            os._exit(len(runs.OPEN))
+        thread.join(30)
+        assert os.waitpid(process, 0)[1] == 0
+        return question
+
+    RunnableLambda(answer).invoke("?", recorder.config)
+    assert len(recorder.named("rag.filter freshness")) == 1
     assert_nothing_open()
 
 

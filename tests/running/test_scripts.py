@@ -1,0 +1,104 @@
+"""A script that ends at once loses nothing, however it ends by itself (issue B: where people run it)."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import sys
+from textwrap import dedent
+from time import monotonic
+
+import pytest
+
+from .arrived import Arrived
+from .programs import ran, started
+
+pytestmark = pytest.mark.slow
+
+ENDINGS = {
+    "pass": 0,
+    "sys.exit(3)": 3,
+    "raise RuntimeError('theirs')": 1,
+    "signal.raise_signal(signal.SIGINT)": -signal.SIGINT,
+    "signal.signal(signal.SIGTERM, lambda *_: sys.exit(143)); signal.raise_signal(signal.SIGTERM)": 143,
+    "telemetry.flush(); os._exit(4)": 4,
+    "threading.Thread(target=ask, args=['sys.exit, but a thread goes on']).start(); sys.exit(5)": 5,
+    "telemetry.flush(); ask('lost'); signal.raise_signal(signal.SIGTERM)": -signal.SIGTERM,
+}
+"""Ways in which a script ends. The last one loses what was not sent yet, as every program does that does not listen."""
+
+SCRIPT = """
+    import gc, os, signal, sys, threading
+    import opentelemetry.exporter.otlp.proto.http.trace_exporter
+    from rag_probe import configure
+    from tests.running.desk import ask
+
+    def end(ending):
+        telemetry = configure()
+        ask(ending)
+        exec(ending)
+
+    # A process for each ending, which begins here: each has all to do, but only one has loaded LangChain.
+    gc.freeze()  # else each takes a second to take it apart
+    for ending in sys.argv[1:]:
+        process = os.fork()
+        if process == 0:
+            end(ending)
+            sys.exit()
+        print(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), ending)
+"""
+
+
+def test_everything_is_sent_at_its_end(arrived: Arrived) -> None:
+    said = ran(SCRIPT, arrived.environment(), *ENDINGS)
+    assert {f"{code} {ending}" for ending, code in ENDINGS.items()} <= set(said.splitlines())
+    arrived.assert_answered([*ENDINGS, "sys.exit, but a thread goes on"])
+    assert "rag_probe" not in said
+
+
+def test_a_question_that_is_interrupted_is_sent_as_far_as_it_came(arrived: Arrived) -> None:
+    program = """
+        import signal
+        from langchain_core.runnables import RunnableLambda
+        from rag_probe import configure
+        from tests.rag_probe_langchain.apps import rag
+        from tests.running.desk import CONFIG
+        configure()
+        rag(steps=RunnableLambda(lambda found: signal.raise_signal(signal.SIGINT))).invoke("How long?", CONFIG)
+    """
+    ran(program, arrived.environment(), code=-signal.SIGINT)
+    (path,) = arrived.paths()
+    assert path.retrieved is not None
+    assert arrived.names() == ["invoke_workflow returns desk", "retrieval"]
+
+
+MANY = """
+    from rag_probe import configure
+    configure()
+    from opentelemetry import trace
+    for number in range(2_000):
+        trace.get_tracer("app").start_span(f"span {number}").end()
+    print("worked on", flush=True)
+"""
+
+
+@pytest.mark.parametrize("end", ["", "configure().shutdown()"], ids=["exit", "shutdown"])
+@pytest.mark.parametrize("down", ["refused", "silent"])
+def test_an_endpoint_that_is_down_keeps_no_script(down: str, end: str) -> None:
+    """Four batches wait; with a timeout of 3 s each of them alone may take as long."""
+    with socket.create_server(("127.0.0.1", 0), backlog=64) as listener:
+        port = listener.getsockname()[1] if down == "silent" else 9
+        environ = {
+            "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{port}",
+            "OTEL_EXPORTER_OTLP_TIMEOUT": "3",
+            "OTEL_BSP_SCHEDULE_DELAY": "600000",
+            "OTEL_SERVICE_NAME": "desk",
+            "no_proxy": "127.0.0.1",
+        }
+        with started([sys.executable, "-c", dedent(MANY + f"    {end}")], environ) as program:
+            program.said("worked on")
+            since = monotonic()
+            assert program.wait() == 0
+            assert monotonic() - since < 9
+        assert "Traceback" not in program.output
+        assert "rag_probe" not in program.output
