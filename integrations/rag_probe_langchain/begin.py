@@ -13,14 +13,14 @@ from opentelemetry.trace import Link
 
 from rag_probe_langchain import pauses, runs
 from rag_probe_langchain.finish import give_up
-from rag_probe_langchain.marks import mark_of, text_of
-from rag_probe_langchain.nodes import is_agent, node_of
+from rag_probe_langchain.marks import KEY, TAG, mark_of, text_of
+from rag_probe_langchain.nodes import AGENT, NODE, is_agent, node_of
 from rag_probe_langchain.options import Options
 from rag_probe_langchain.origin import new_request
 from rag_probe_langchain.request import Request
 from rag_probe_langchain.resuming import resume
 from rag_probe_langchain.run import Call, Kind, Prompt, Run
-from rag_probe_langchain.scan import lists_in, mapping, snapshot
+from rag_probe_langchain.scan import holds_none, lists_in, mapping, snapshot
 from rag_probe_langchain.spans import begin_root
 
 _LONGEST: Final = 120
@@ -28,7 +28,7 @@ _LONGEST: Final = 120
 _NOTHING: Final[Mapping[str, object]] = {}
 
 
-def begin(
+def begin(  # noqa: C901 - one frame for the hot path
     options: Options,
     kind: Kind,
     run_id: UUID,
@@ -39,33 +39,46 @@ def begin(
     metadata: Mapping[str, object] | None,
     call: Call | None = None,
 ) -> Run | None:
-    """Open a run; None when it is open already, is not recorded, or stands in a question that is over."""
+    """Open a run; None when it is open already, is not recorded, or stands in a question that is over.
+
+    In one frame for all that stands inside a question: every call costs as much as the rest of it.
+    """
     key = run_id.int
     if key in runs.OPEN:
         return None
     now = time.time_ns()
     parent = runs.current() if parent_id is None else runs.OPEN.get(parent_id.int)
     if parent is None:
-        late = parent_id is not None and runs.is_late(key, parent_id.int)
-        request = None if late else new_request(options, inputs, metadata or _NOTHING, now)
-    else:
-        request = parent.request if parent.request.recording else runs.add_silent(key, parent.request)
-    if request is None:
+        if parent_id is not None and runs.is_late(key, parent_id.int):
+            return None
+        request = new_request(options, inputs, metadata or _NOTHING, now)
+        run = Run(key, kind, (name or kind)[:_LONGEST], request, None, now, inputs, metadata or _NOTHING)
+        run.call = call
+        _root(run, tags)
+        return run if request.recording and not runs.is_over(run) else None
+    request = parent.request
+    if not request.recording:
+        runs.add_silent(key, request)
         return None
     run = Run(key, kind, (name or kind)[:_LONGEST], request, parent, now, inputs, metadata or _NOTHING)
     if kind == "chain":
-        _step(run, tags)
+        if type(inputs) is dict:  # pyright: ignore[reportUnknownArgumentType] - any dict
+            run.inputs = snapshot(inputs)  # pyright: ignore[reportUnknownArgumentType] - as above
+        if parent.raw_mark is not None or (metadata and KEY in metadata) or (tags and TAG in " ".join(tags)):
+            _mark(run, parent, tags)
+        if metadata and (NODE in metadata or AGENT in metadata):
+            run.node = node_of(tags, metadata, parent.metadata)
+            run.agent = is_agent(metadata, parent.metadata)
+            run.spanned = run.spanned or run.agent or run.node is not None
     elif call is not None:
         run.call = call
-    if parent is None:
-        _root(run)
-    else:
-        if len(request.runs) >= runs.RUNS:
-            _make_room(request)
-        runs.OPEN[key] = request.runs[key] = run
-        if run.node is not None:
-            _node(run)
-    return run if request.recording and not runs.is_over(run) else None
+    if len(request.runs) >= runs.RUNS:
+        _make_room(request)
+    runs.OPEN[key] = request.runs[key] = run
+    if run.node is not None:
+        _node(run)
+    root = request.root
+    return run if root is not None and not root.ended else None if runs.is_over(run) else run
 
 
 def begin_model(
@@ -97,13 +110,16 @@ def _model(metadata: Mapping[str, object], parameters: object) -> str | None:
     return text_of(named, "model") or text_of(named, "model_name")
 
 
-def _root(run: Run) -> None:
+def _root(run: Run, tags: Sequence[str] | None) -> None:
     run.spanned = True
     run.request.root = run
     given_up = runs.stale(run.started)
     if given_up is not None:
         give_up(given_up)
     run.agent = is_agent(run.metadata, _NOTHING)
+    if run.kind == "chain":
+        run.inputs = snapshot(run.inputs)
+        run.raw_mark = mark_of(tags, run.metadata)
     runs.add_root(run)
     begin_root(run)
     if run.kind == "chain":
@@ -116,25 +132,13 @@ def _make_room(request: Request) -> None:
         give_up(leaked)
 
 
-def _step(run: Run, tags: Sequence[str] | None) -> None:
-    run.inputs = snapshot(run.inputs)
-    parent, metadata = run.parent, run.metadata
-    if parent is None:
-        run.raw_mark = mark_of(tags, metadata)
-        return
+def _mark(run: Run, parent: Run, tags: Sequence[str] | None) -> None:
     if parent.raw_mark is not None and (parent.inside_mark or parent.mark not in (None, "context")):
         run.inside_mark = True
-    raw_mark = mark_of(tags, metadata)
-    if raw_mark is not None:
-        run.raw_mark = raw_mark
-        if raw_mark != parent.raw_mark:
-            run.mark = raw_mark
-            run.spanned = True
-    if metadata:
-        run.node = node_of(tags, metadata, parent.metadata)
-        run.agent = is_agent(metadata, parent.metadata)
-        if run.node is not None or run.agent:
-            run.spanned = True
+    run.raw_mark = mark_of(tags, run.metadata)
+    if run.raw_mark is not None and run.raw_mark != parent.raw_mark:
+        run.mark = run.raw_mark
+        run.spanned = True
 
 
 def _node(run: Run) -> None:
@@ -155,7 +159,7 @@ def _node(run: Run) -> None:
 def _look(run: Run) -> None:
     """Passages that come with the input, as into a resumed graph, are known before a model is asked."""
     documents = run.request.documents
-    if not documents.any:
+    if not (documents.any or holds_none(run.inputs)):
         for found in lists_in(run.inputs):
             if found.passages:
                 documents.add(found.passages)

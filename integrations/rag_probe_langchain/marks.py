@@ -11,7 +11,7 @@ KEY: Final = "rag.stage"
 ROLE: Final = "rag.generation.role"
 POLICY: Final = "rag.permission.policy"
 
-_TAG: Final = "rag.stage:"
+TAG: Final = "rag.stage:"
 _MARKS: Final[dict[object, Mark]] = {
     "retrieval": "retrieval",
     "rerank": "rerank",
@@ -31,8 +31,8 @@ def mark_of(tags: Sequence[str] | None, metadata: Mapping[str, object]) -> Mark 
         return _MARKS.get(named)
     if tags:
         for tag in tags:
-            if tag.startswith(_TAG):
-                return _MARKS.get(tag.removeprefix(_TAG))
+            if tag.startswith(TAG):
+                return _MARKS.get(tag.removeprefix(TAG))
     return None
 
 

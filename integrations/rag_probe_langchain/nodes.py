@@ -7,9 +7,13 @@ from typing import Final, cast
 
 from rag_probe.stages import Node
 
+NODE: Final = "langgraph_node"
+"""The metadata key that names the node around a run."""
 _TAG: Final = "graph:step:"
 _START: Final = "__start__"
 _LONGEST: Final = 120
+AGENT: Final = "ls_integration"
+"""The metadata key under which an agent says what it is."""
 _AGENT: Final = "langchain_create_agent"
 
 
@@ -18,7 +22,7 @@ def node_of(tags: Sequence[str] | None, metadata: Mapping[str, object], outer: M
 
     What runs inside a node inherits its metadata, but not its tag; a task has no tag, but a namespace of its own.
     """
-    name = metadata.get("langgraph_node")
+    name = metadata.get(NODE)
     if name in (None, _START):
         return None
     namespace = metadata.get("langgraph_checkpoint_ns")
@@ -44,8 +48,8 @@ def _is_called(path: object) -> bool:
 
 def is_agent(metadata: Mapping[str, object], outer: Mapping[str, object]) -> bool:
     """Whether an agent's own run starts: what runs inside it inherits its metadata."""
-    return metadata.get("ls_integration") == _AGENT and (
-        outer.get("ls_integration") != _AGENT or outer.get("lc_agent_name") != metadata.get("lc_agent_name")
+    return metadata.get(AGENT) == _AGENT and (
+        outer.get(AGENT) != _AGENT or outer.get("lc_agent_name") != metadata.get("lc_agent_name")
     )
 
 

@@ -112,10 +112,14 @@ class Run:
         self.metadata = metadata
         self.spanned = kind != "chain"
         """Whether it gets a span whatever it returns."""
-        self.above: Run | None = None if parent is None else parent if parent.spanned else parent.above
+        self.above: Run | None = None
         """The nearest run around it that has a span."""
-        if parent is not None and (parent.retriever is not None or parent.is_retrieval):
-            self.retriever = parent.retriever or parent
+        if parent is not None:
+            self.above = parent if parent.spanned else parent.above
+            if parent.retriever is not None:
+                self.retriever = parent.retriever
+            elif parent.kind == "retriever" or parent.mark == "retrieval":
+                self.retriever = parent
 
     @property
     def is_retrieval(self) -> bool:

@@ -17,6 +17,8 @@ _DEPTH: Final = 3
 _BREADTH: Final = 64
 """Entries that are looked at per mapping, or per list of lists."""
 
+_BARE: Final = frozenset({"text", "opaque"})
+
 _Shape: TypeAlias = Literal["text", "list", "mapping", "state", "document", "opaque"]
 
 
@@ -45,11 +47,20 @@ def shape_of(kind: type[object]) -> _Shape:
     return "state" if is_state else "opaque"
 
 
+def holds_none(value: object) -> bool:
+    """Whether there is no list in `value` at all, as in most of what plumbing passes on; False means: look closer."""
+    shape = shape_of(type(value))
+    if shape == "mapping":
+        entries: Mapping[object, object] = value  # pyright: ignore[reportAssignmentType] - as its shape says
+        return len(entries) <= _BREADTH and _BARE.issuperset(map(shape_of, map(type, entries.values())))
+    return shape in _BARE
+
+
 def lists_in(value: object) -> list[Found]:
     """The lists of Documents or of (Document, score) pairs in `value`, and its empty lists, outermost first."""
     found: list[Found] = []
     shape = shape_of(type(value))
-    if shape != "text" and shape != "opaque":
+    if shape not in _BARE:
         _collect(found, "", value, shape, _DEPTH)
     return found
 
@@ -116,5 +127,5 @@ def _collect(found: list[Found], key: str, value: object, shape: _Shape, depth: 
         entries = value if shape == "mapping" else _fields(value)  # pyright: ignore[reportAssignmentType]
         for name, entry in islice(entries.items(), _BREADTH):
             inner = shape_of(type(entry))
-            if inner != "text" and inner != "opaque":
+            if inner not in _BARE:
                 _collect(found, f"{key}.{name}" if key else str(name), entry, inner, depth - 1)

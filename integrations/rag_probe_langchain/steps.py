@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
 
 from rag_probe import attributes as a
 from rag_probe.attributes import Value
@@ -19,18 +18,17 @@ from rag_probe_langchain.parents import Source, with_parents
 from rag_probe_langchain.request import Request, TextStep
 from rag_probe_langchain.retrieval import retrieval_attributes
 from rag_probe_langchain.run import Ids, Inner, Run
-from rag_probe_langchain.scan import Found, lists_in, mapping, shape_of, texts_in
+from rag_probe_langchain.scan import Found, holds_none, lists_in, mapping, shape_of, texts_in
 from rag_probe_langchain.spans import beside
-
-_BARE: Final = frozenset({"text", "opaque"})
 
 
 def is_plumbing(run: Run, outputs: object) -> bool:
     """The quick way out: whether nothing about passages can be learned from a step that returned this."""
-    shape = shape_of(type(outputs))
-    if shape == "text":
-        return run.inside_mark or not run.request.documents.any or shape_of(type(run.inputs)) in _BARE
-    return run.inside_mark or shape == "opaque"
+    if run.inside_mark:
+        return True
+    if not holds_none(outputs):
+        return False
+    return shape_of(type(outputs)) == "opaque" or not run.request.documents.any or holds_none(run.inputs)
 
 
 def step_ended(run: Run, outputs: object, ended: int) -> dict[str, Value]:
