@@ -12,7 +12,9 @@ from langchain_core.messages import BaseMessage
 from opentelemetry.trace import Link
 
 from rag_probe_langchain import pauses, runs
+from rag_probe_langchain.fans import settle
 from rag_probe_langchain.finish import give_up
+from rag_probe_langchain.known import enter, known_to
 from rag_probe_langchain.marks import KEY, TAG, mark_of, text_of
 from rag_probe_langchain.nodes import AGENT, NODE, is_agent, node_of
 from rag_probe_langchain.options import Options
@@ -96,7 +98,7 @@ def begin_model(
     run = begin(options, "model", run_id, parent_id, None, prompt, tags, metadata, call)
     if run is None:
         return
-    run.inputs = Prompt(prompt, run.request.last if run.retriever is None else None)
+    run.inputs = Prompt(prompt, known_to(run, run.request).last if run.retriever is None else None)
     outer = run.parent
     while outer is not None and not outer.generated:
         outer.generated = True
@@ -153,6 +155,11 @@ def _node(run: Run) -> None:
     if pause is not None:
         run.links = (Link(pause.node),)
         resume(request, pause)
+    with request.lock:
+        graph = run.parent
+        if graph is not None and graph.fan is not None and graph.fan.step != run.node.step:
+            settle(graph)
+        enter(run)
     _look(run)
 
 

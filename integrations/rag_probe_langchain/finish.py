@@ -16,6 +16,7 @@ from rag_probe.wire import encode_node, encode_root
 from rag_probe_langchain import pauses, runs
 from rag_probe_langchain.answer import answer_of
 from rag_probe_langchain.generation import generation_ended
+from rag_probe_langchain.known import leave
 from rag_probe_langchain.opening import question_of
 from rag_probe_langchain.question import question_in
 from rag_probe_langchain.resuming import pause_node
@@ -115,6 +116,8 @@ def _end_one(run: Run, now: int, ending: Ending, outputs: object, error: BaseExc
             command = None if error is None else handed_up(error)
             said = ending(run, written(outputs), now) if command is None else step_ended(run, written(command), now)
             said.update(encode_node(replace(run.node, outcome=_node_outcome(run, error))))
+            if error is None or command is not None:
+                leave(run)
         if run.parent is None:
             said.update(_answer(run, None if steered else error, outputs))
     except Exception as fault:  # the span must end all the same

@@ -14,6 +14,7 @@ from rag_probe.stages import Content, ContextAssembly, Generation
 from rag_probe.wire import encode
 from rag_probe_langchain.builder import record_builders
 from rag_probe_langchain.context import assemble
+from rag_probe_langchain.known import known_to
 from rag_probe_langchain.marks import ROLE, text_of
 from rag_probe_langchain.reading.messages import input_messages, output_messages
 from rag_probe_langchain.reading.prompt_text import LONGEST_TEXT, prompt_text
@@ -37,7 +38,7 @@ def generation_ended(run: Run, outputs: object, _ended: int) -> dict[str, Value]
     message, output = _first(response)
     context = None if seen is None else seen.stage
     if run.retriever is None:
-        request.joining = False
+        known_to(run, request).joining = False
     if context is not None and output is not None:
         request.documents.wrote(output, context.ids)
     if run.retriever is None and output is not None:

@@ -10,9 +10,43 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from rag_probe_langchain.request import Request
-from rag_probe_langchain.run import Ids, Inner, Run
+from rag_probe_langchain.run import Ids, Inner, Known, Run
 
 _RESULTS: Final = 64
+
+
+def known_to(inside: Run | None, request: Request) -> Known:
+    """The last known set as the code inside that run sees it: of the node around it, else of the question."""
+    while inside is not None:
+        if inside.known is not None:
+            return inside.known
+        inside = inside.parent
+    return request.known
+
+
+def enter(node: Run) -> None:
+    """A node begins with what the steps before its own left, not with what those beside it do."""
+    outer = known_to(node.parent, node.request)
+    last, joining = outer.began if outer.step == _step(node) else (outer.last, outer.joining)
+    node.known = Known(last, joining)
+
+
+def leave(node: Run) -> None:
+    """What a node left; nodes of one step join theirs."""
+    mine = node.known
+    if mine is None or (mine.last, mine.joining) == mine.began:
+        return
+    outer = known_to(node.parent, node.request)
+    if outer.step == _step(node):
+        outer.last = union([outer.last or (), mine.last or ()])
+        outer.joining = outer.joining and mine.joining
+    else:
+        outer.began = (outer.last, outer.joining)
+        outer.last, outer.joining, outer.step = mine.last, mine.joining, _step(node)
+
+
+def _step(node: Run) -> object:
+    return node.parent and node.parent.key, node.node and node.node.step
 
 
 def found(inside: Run | None, request: Request, came: Inner) -> None:
@@ -21,8 +55,9 @@ def found(inside: Run | None, request: Request, came: Inner) -> None:
     They join what the retrievals since the last stage or model call returned.
     """
     if not is_within_retrieval(inside):
-        request.last = union([request.last, came.ids]) if request.joining and request.last else came.ids
-        request.joining = True
+        known = known_to(inside, request)
+        known.last = union([known.last, came.ids]) if known.joining and known.last else came.ids
+        known.joining = True
         return
     while inside is not None:
         if inside.is_retrieval:
@@ -35,8 +70,9 @@ def found(inside: Run | None, request: Request, came: Inner) -> None:
 def narrowed(inside: Run | None, request: Request, ids: Ids) -> None:
     """A stage let `ids` through, or a step was given just these."""
     if not is_within_retrieval(inside):
-        request.last = ids
-        request.joining = False
+        known = known_to(inside, request)
+        known.last = ids
+        known.joining = False
 
 
 def passed(inside: Run | None, request: Request, after: Ids, before: Ids | None = None) -> None:
@@ -56,7 +92,7 @@ def passed(inside: Run | None, request: Request, after: Ids, before: Ids | None 
 def at_hand(inside: Run, request: Request) -> Ids:
     """What the last search or stage let through, as the code inside that run sees it."""
     if not is_within_retrieval(inside):
-        return request.last or ()
+        return known_to(inside, request).last or ()
     while not (inside.is_retrieval or inside.parent is None):
         inside = inside.parent
     return union(inside.results or ())

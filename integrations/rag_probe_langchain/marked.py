@@ -39,10 +39,11 @@ def _stage(run: Run, mark: Mark, before: Mapping[str, Ids], after: Sequence[Foun
         return None
     narrowed(run.parent, run.request, kept)
     passed(run.parent, run.request, kept, source)
-    return _decided(run, mark, tuple(dict.fromkeys(source)), kept)
+    return decided(run, mark, tuple(dict.fromkeys(source)), kept)
 
 
-def _decided(run: Run, mark: Mark, source: Ids, kept: Ids) -> Stage:
+def decided(run: Run, mark: Mark, source: Ids, kept: Ids) -> Stage:
+    """What a step made of `source`, as the stage that it is marked as."""
     left = set(kept)
     match mark:
         case "permission":

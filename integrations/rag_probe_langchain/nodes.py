@@ -14,6 +14,7 @@ _START: Final = "__start__"
 _LONGEST: Final = 120
 AGENT: Final = "ls_integration"
 """The metadata key under which an agent says what it is."""
+_PUSH: Final = "__pregel_push"
 _AGENT: Final = "langchain_create_agent"
 
 
@@ -44,6 +45,19 @@ def node_of(tags: Sequence[str] | None, metadata: Mapping[str, object], outer: M
 def _is_called(path: object) -> bool:
     """Whether a task was called from a function: its path says so in its last place."""
     return isinstance(path, tuple) and cast("tuple[object, ...]", path)[-1:] == (True,)
+
+
+def is_sent(metadata: Mapping[str, object]) -> bool:
+    """Whether a node's task was sent its own input (`Send`), beside others of that node."""
+    path = metadata.get("langgraph_path")
+    return isinstance(path, tuple) and cast("tuple[object, ...]", path)[:1] == (_PUSH,)
+
+
+def place_of(metadata: Mapping[str, object]) -> int | None:
+    """Its place among the tasks that were sent."""
+    path = metadata.get("langgraph_path")
+    place = cast("tuple[object, ...]", path)[1] if isinstance(path, tuple) and len(path) > 1 else None  # pyright: ignore[reportUnknownArgumentType]
+    return place if isinstance(place, int) else None
 
 
 def is_agent(metadata: Mapping[str, object], outer: Mapping[str, object]) -> bool:

@@ -17,7 +17,7 @@ from rag_probe.metering import Meter
 from rag_probe.stages import CaseTags, ContextAssembly, Identity
 from rag_probe_langchain.documents import Documents
 from rag_probe_langchain.options import Options
-from rag_probe_langchain.run import Ids, Run
+from rag_probe_langchain.run import Ids, Known, Run
 
 _NOTHING_TOLD: Final = Told()
 _TEXTS: Final = 16
@@ -101,10 +101,7 @@ class Request:
         self.pending: list[Run | StageSpan] = []
         """What has ended and has no span yet."""
         self.links: list[Link] = []
-        self.last: Ids | None = None
-        """The last known set: what the last retrieval or stage let through."""
-        self.joining = False
-        """Whether `last` is a retrieval's and a further retrieval joins it."""
+        self.known = Known()
         self.texts: list[TextStep] = []
         self.made: list[Made] = []
         self.told = _NOTHING_TOLD

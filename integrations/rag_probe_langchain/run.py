@@ -13,6 +13,7 @@ from rag_probe.attributes import Value
 from rag_probe.stages import Node
 
 if TYPE_CHECKING:
+    from rag_probe_langchain.fans import Fan
     from rag_probe_langchain.request import Request
 
 Kind: TypeAlias = Literal["chain", "retriever", "model", "tool"]
@@ -43,6 +44,21 @@ class Inner(NamedTuple):
     ids: Ids
     scores: Sequence[float | None]
     """Of equal length, or empty."""
+
+
+class Known:
+    """The last known set: what the last retrieval or stage let through."""
+
+    __slots__ = ("began", "joining", "last", "step")
+
+    def __init__(self, last: Ids | None = None, joining: bool = False) -> None:
+        self.last = last
+        self.joining = joining
+        """Whether `last` is a retrieval's and a further retrieval joins it."""
+        self.step: object = None
+        """The step of a graph whose nodes changed it last."""
+        self.began: tuple[Ids | None, bool] = (last, joining)
+        """What the nodes of that step, which run side by side, began with."""
 
 
 class Run:
@@ -87,6 +103,10 @@ class Run:
     """What the app said inside it that it dropped."""
     generated: bool = False
     """Whether a model was called inside it."""
+    known: Known | None = None
+    """Of a node: the last known set as its tasks see it."""
+    fan: Fan | None = None
+    """Of a graph: the tasks that were sent passages, until another node starts."""
     candidates: list[Inner] | None = None
     """Of a retrieval: what the searches inside it returned."""
 

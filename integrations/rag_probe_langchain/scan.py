@@ -65,6 +65,15 @@ def lists_in(value: object) -> list[Found]:
     return found
 
 
+def passages_in(value: object) -> list[object]:
+    """All passages in `value`, in lists or alone under a key."""
+    if shape_of(type(value)) == "document":
+        return [value]
+    entries = mapping(value)
+    alone = [] if entries is None else [item for item in islice(entries.values(), _BREADTH) if is_document(item)]
+    return [*alone, *(passage for found in lists_in(value) for passage in found.passages)]
+
+
 def snapshot(value: object) -> object:
     """A shallow copy of a small dict, else `value`: a step may put other lists under its keys."""
     if type(value) is dict and len(value) <= _BREADTH:  # pyright: ignore[reportUnknownArgumentType] - any dict

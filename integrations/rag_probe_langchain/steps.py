@@ -10,6 +10,7 @@ from rag_probe.stages import Filtering
 from rag_probe.wire import encode
 from rag_probe_langchain.builder import SHORTEST
 from rag_probe_langchain.documents import Documents, bare
+from rag_probe_langchain.fans import gather, settle
 from rag_probe_langchain.flow import Change, changes
 from rag_probe_langchain.known import found, minimal, narrowed, passed
 from rag_probe_langchain.leftovers import without_leftovers
@@ -34,8 +35,12 @@ def is_plumbing(run: Run, outputs: object) -> bool:
 def step_ended(run: Run, outputs: object, ended: int) -> dict[str, Value]:
     """Record what the step turned out to be, beside it or under its node; returns what a marked step says of itself."""
     run.empty = outputs is None or mapping(outputs) == {}
+    if run.fan is not None:
+        settle(run)
     documents = run.request.documents
     after = lists_in(outputs)
+    if run.node is not None and documents.any and gather(run, after, outputs, ended):
+        return {}
     if run.mark is not None:
         return _marked(run, after, outputs, ended)
     if run.inside_mark or not (after or documents.any):
