@@ -12,6 +12,7 @@ from langchain_core.messages import BaseMessage
 from opentelemetry.trace import Link
 
 from rag_probe_langchain import pauses, runs
+from rag_probe_langchain.bodies import around, arrived
 from rag_probe_langchain.fans import settle
 from rag_probe_langchain.finish import give_up
 from rag_probe_langchain.known import enter, known_to
@@ -49,7 +50,7 @@ def begin(  # noqa: C901 - one frame for the hot path
     if key in runs.OPEN:
         return None
     now = time.time_ns()
-    parent = runs.current() if parent_id is None else runs.OPEN.get(parent_id.int)
+    parent = around() if parent_id is None else runs.OPEN.get(parent_id.int)
     if parent is None:
         if parent_id is not None and runs.is_late(key, parent_id.int):
             return None
@@ -57,6 +58,7 @@ def begin(  # noqa: C901 - one frame for the hot path
         run = Run(key, kind, (name or kind)[:_LONGEST], request, None, now, inputs, metadata or _NOTHING)
         run.call = call
         _root(run, tags)
+        arrived(run)
         return run if request.recording and not runs.is_over(run) else None
     request = parent.request
     if not request.recording:
@@ -79,6 +81,8 @@ def begin(  # noqa: C901 - one frame for the hot path
     runs.OPEN[key] = request.runs[key] = run
     if run.node is not None:
         _node(run)
+    elif kind != "chain":
+        arrived(run)
     root = request.root
     return run if root is not None and not root.ended else None if runs.is_over(run) else run
 

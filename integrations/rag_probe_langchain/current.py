@@ -10,7 +10,7 @@ from rag_probe.faults import log_once
 from rag_probe.policy import CapturePolicy
 from rag_probe.stages import ContextAssembly, Filtering, PermissionCheck, Rerank, Retrieval, Stage
 from rag_probe.wire import encode
-from rag_probe_langchain import runs
+from rag_probe_langchain.bodies import around
 from rag_probe_langchain.known import at_hand, found, narrowed, passed
 from rag_probe_langchain.request import StageSpan
 from rag_probe_langchain.run import Ids, Inner, Run
@@ -53,7 +53,7 @@ def resolve() -> Current | None:
 
     One that is not recorded is a run as well: without it, `stage` would begin a trace of its own inside a refused one.
     """
-    run = runs.current()
+    run = around()
     return None if run is None else Current(run)
 
 

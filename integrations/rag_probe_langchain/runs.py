@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Final
 
 from langchain_core.callbacks import BaseCallbackManager
@@ -29,7 +30,11 @@ _late: Final[dict[int, None]] = {}
 
 def current() -> Run | None:
     """The innermost open run around the calling code, by LangChain's own context; not in a bare thread."""
-    config = var_child_runnable_config.get()
+    return run_of(var_child_runnable_config.get())
+
+
+def run_of(config: Mapping[str, object] | None) -> Run | None:
+    """The open run whose children are given `config`."""
     callbacks = config.get("callbacks") if config else None
     if isinstance(callbacks, BaseCallbackManager) and callbacks.parent_run_id is not None:
         return OPEN.get(callbacks.parent_run_id.int)

@@ -2,10 +2,11 @@
 
 A finished run waits for its question's end, or for the first end of a run a quarter of a second later: a request that
 takes long is seen while it runs. Parents are started first, with the times at which their runs really started. Where a
-sampler has refused a question, it is asked at the start of every later one. Nothing is attached to the ambient context.
+sampler has refused a question, it is asked at the start of every later one. Callbacks attach nothing to the ambient
+context; a body that is wrapped (bodies.py) asks for its span by `make_current`, which starts it and those around it.
 What is written is measured too, where anybody listens to metrics; a question that was refused is only measured.
 
-Every function but `writer_of` is called under the question's lock.
+Every function but `writer_of` and `make_current` is called under the question's lock.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 from typing import Final
 from weakref import WeakKeyDictionary
 
-from opentelemetry.context import Context
+from opentelemetry.context import Context, attach
 from opentelemetry.trace import (
     Link,
     Span,
@@ -22,6 +23,7 @@ from opentelemetry.trace import (
     Status,
     StatusCode,
     TracerProvider,
+    get_current_span,
     set_span_in_context,
 )
 
@@ -121,6 +123,25 @@ def span_of(run: Run) -> Span:
     if not run.request.traced and root is not None and root.span is not None:
         return root.span
     return run.span or _start(run)
+
+
+def make_current(run: Run) -> None:
+    """Make the span of `run` the ambient one, for a caller who restores the context or throws it away.
+
+    Of a run without a span, the nearest one around it, where the context was lost on the way, as in a bare thread.
+    """
+    own = run if run.spanned else run.above
+    if own is None:
+        return
+    request = run.request
+    with request.lock:
+        if request.root is not None:  # asked first: it may be refused, and all below it with it
+            span_of(request.root)
+        span = span_of(own)
+    said, ambient = span.get_span_context(), get_current_span()
+    lost = own is run or ambient.get_span_context().trace_id != said.trace_id
+    if said.is_valid and ambient is not span and lost:
+        attach(set_span_in_context(span))
 
 
 def _measure(each: Run | StageSpan, request: Request) -> None:
