@@ -23,7 +23,7 @@ _innermost: Final[ContextVar[Body | None]] = ContextVar("rag_probe_body", defaul
 class Body:
     """A body that runs now, or, of a stream, between two of its items; entered as often as it runs."""
 
-    __slots__ = ("_context", "_mark", "_thread", "_token", "kind", "run")
+    __slots__ = ("_context", "_mark", "_thread", "_token", "kind", "outer", "run")
 
     def __init__(self, kind: Kind | None, run: Run | None = None) -> None:
         """Without `run` it waits for the next run of that `kind` to start; without both it is nobody's."""
@@ -34,6 +34,7 @@ class Body:
 
     def __enter__(self) -> None:
         self._thread = get_ident()
+        self.outer = _innermost.get()
         self._mark: Token[Body | None] = _innermost.set(self)
         self._token = attach(self._context or get_current())
         if self._context is None and self.run is not None:
@@ -76,6 +77,8 @@ def around() -> Run | None:
     Without instrumented bodies it is what `runs.current` says.
     """
     run, body = runs.current(), _innermost.get()
+    while body is not None and body.run is None:
+        body = body.outer
     inner = None if body is None else body.run
     if inner is None or inner.ended or inner.key not in runs.OPEN:
         return run

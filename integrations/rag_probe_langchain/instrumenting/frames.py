@@ -65,48 +65,49 @@ def _generator(function: Callable[..., Any], opening: Opening) -> Function:
     def call(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
         body, items = opening(args, kwargs), function(*args, **kwargs)
         step = items.__next__
-        try:
-            while True:
-                try:
-                    with body:
-                        item = step()
-                except StopIteration as stop:
-                    return stop.value
-                try:
-                    yield item
-                except Exception as thrown:  # whatever a caller throws into a generator
-                    step = partial(items.throw, thrown)
-                else:
-                    step = items.__next__
-        finally:
-            with body:
-                items.close()
+        while True:
+            try:
+                with body:
+                    item = step()
+            except StopIteration as stop:
+                return stop.value
+            try:
+                yield item
+            except GeneratorExit:
+                with body:
+                    items.close()
+                raise
+            except BaseException as thrown:  # whatever a caller throws into a generator
+                step = partial(items.throw, thrown)
+            else:
+                step = items.__next__
 
     return call
 
 
 def _async_generator(function: Callable[..., Any], opening: Opening) -> Function:
-    """As above."""
+    """As above. What is destroyed while it waits for an item cannot be closed from here: that is the loop's work."""
 
     async def call(*args: Any, **kwargs: Any) -> AsyncGenerator[Any, Any]:
         body, items = opening(args, kwargs), function(*args, **kwargs)
         step = items.__anext__
-        try:
-            while True:
-                try:
+        while True:
+            try:
+                with body:
+                    item = await step()
+            except StopAsyncIteration:
+                return
+            try:
+                yield item
+            except GeneratorExit:
+                if not items.ag_running:  # else the loop closes it itself, as it does with all at its end
                     with body:
-                        item = await step()
-                except StopAsyncIteration:
-                    return
-                try:
-                    yield item
-                except Exception as thrown:  # as above
-                    step = partial(items.athrow, thrown)
-                else:
-                    step = items.__anext__
-        finally:
-            with body:
-                await items.aclose()
+                        await items.aclose()
+                raise
+            except BaseException as thrown:  # as above
+                step = partial(items.athrow, thrown)
+            else:
+                step = items.__anext__
 
     return call
 
