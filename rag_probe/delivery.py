@@ -4,26 +4,33 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, Generic, Protocol, TypeVar
 
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 
-_left_alone: Final[list[SpanExporter]] = []
+_left_alone: Final[list[object]] = []
 """Exporters of parent processes: collected, they would close connections that are not this process's."""
 
 
-class Delivery(SpanExporter):
-    """Hands spans to an exporter of this process, and counts what it could not deliver.
+class _Exporter(Protocol):
+    def shutdown(self) -> None: ...
+
+
+E = TypeVar("E", bound=_Exporter)
+
+
+class Line(Generic[E]):
+    """Hands something to an exporter of this process, and counts what it could not deliver.
 
     A forked child inherits open connections, and what two processes write into one of them nobody can read: where
     `make` is given, the child gets an exporter of its own. Once `hurried`, the first failure is the last try, so that
     an endpoint that is down keeps a process for one OTEL_EXPORTER_OTLP_TIMEOUT, not for one with every batch.
     """
 
-    def __init__(self, exporter: SpanExporter, make: Callable[[], SpanExporter | None] | None) -> None:
+    def __init__(self, exporter: E, make: Callable[[], E | None] | None) -> None:
         """`make`: another one like `exporter`, or None when none is to be had; None for one that may be shared."""
-        self._exporter: SpanExporter | None = exporter
+        self._exporter: E | None = exporter
         self._make = make
         self._process = os.getpid()
         self.failures = 0
@@ -31,16 +38,16 @@ class Delivery(SpanExporter):
         self.hurried = False
         self._over = False
 
-    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-        """Export, or fail at once where that is known to be in vain."""
+    def deliver(self, export: Callable[[E], bool]) -> bool:
+        """Whether it was delivered; it is not tried where that is known to be in vain."""
         exporter = self._of_this_process()
-        result = SpanExportResult.FAILURE if exporter is None or self._over else exporter.export(spans)
-        if result is not SpanExportResult.SUCCESS:
+        delivered = exporter is not None and not self._over and export(exporter)
+        if not delivered:
             self.failures += 1
             self._over = self.hurried
-        return result
+        return delivered
 
-    def shutdown(self) -> None:
+    def close(self) -> None:
         """Give up what is being tried again and what still comes; a second call does nothing."""
         exporter, self._exporter = self._exporter, None
         if exporter is not None and self._process == os.getpid():
@@ -48,17 +55,30 @@ class Delivery(SpanExporter):
         elif exporter is not None:
             _left_alone.append(exporter)
 
-    def force_flush(self, timeout_millis: int = 30000) -> bool:  # noqa: ARG002
-        """What waits, waits in the processor in front, which never calls this."""
-        return True
-
-    def _of_this_process(self) -> SpanExporter | None:
+    def _of_this_process(self) -> E | None:
         if self._process != os.getpid():
             self._process = os.getpid()
             if self._exporter is not None and self._make is not None:
                 _left_alone.append(self._exporter)
                 self._exporter = self._make()
         return self._exporter
+
+
+class Delivery(Line[SpanExporter], SpanExporter):
+    """The line of spans."""
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        """Export, or fail at once."""
+        success = SpanExportResult.SUCCESS
+        return success if self.deliver(lambda way: way.export(spans) is success) else SpanExportResult.FAILURE
+
+    def shutdown(self) -> None:
+        """Give up what is being tried again and what still comes."""
+        self.close()
+
+    def force_flush(self, timeout_millis: int = 30000) -> bool:  # noqa: ARG002
+        """What waits, waits in the processor in front, which never calls this."""
+        return True
 
 
 class Outlet(BatchSpanProcessor):

@@ -14,9 +14,11 @@ try:
     from opentelemetry.sdk.resources import SERVICE_NAME, Resource
     from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
 
+    from rag_probe import meter_provider
     from rag_probe.delivery import Outlet
     from rag_probe.exporters import deliveries_from_environment
     from rag_probe.plugins import id_generator_from_environment, sampler_from_environment
+    from rag_probe.readers import Way
     from rag_probe.sampling import KeepCases
 except ModuleNotFoundError as error:
     raise MissingExtraError("configure", "otlp", error) from error
@@ -29,7 +31,7 @@ class _Extensible(Protocol):
 
 def set_up(service_name: str | None, *, keep_cases: bool) -> TracerProvider:
     """Make a provider and set it as the process's."""
-    resource = Resource.create({SERVICE_NAME: service_name} if service_name else {})
+    resource = _resource(service_name)
     if str(resource.attributes.get(SERVICE_NAME, "")).startswith("unknown_service"):
         warn_once("service.name", "service.name is unknown: call configure('my-app') or set OTEL_SERVICE_NAME")
     provider = TracerProvider(
@@ -51,6 +53,16 @@ def shut_down_at_exit(provider: object) -> None:
 def service_of(provider: object) -> str:
     """Under which name it exports; blank for a provider of another kind."""
     return str(provider.resource.attributes.get(SERVICE_NAME, "")) if isinstance(provider, TracerProvider) else ""
+
+
+def add_readers(provider: object, service_name: str | None, *, join: bool) -> tuple[Way, ...]:
+    """What exports metrics when that is asked for, under the resource of the spans."""
+    resource = provider.resource if isinstance(provider, TracerProvider) else _resource(service_name)
+    return meter_provider.add_readers(resource, join=join)
+
+
+def _resource(service_name: str | None) -> Resource:
+    return Resource.create({SERVICE_NAME: service_name} if service_name else {})
 
 
 def add_exporters(provider: object) -> tuple[Outlet, ...]:

@@ -1,4 +1,4 @@
-"""Send spans where the OTEL_* variables point: the set-up for an app that has none of its own."""
+"""Send spans, and metrics when asked, where the OTEL_* variables point: for an app that has no set-up of its own."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final, Protocol, runtime_checkable
 
-from opentelemetry import trace
+from opentelemetry import metrics, trace
 
 from rag_probe.ending import before_every_end
 from rag_probe.faults import log_once, warn_once
@@ -37,20 +37,27 @@ class _Outlet(_Flushable, Protocol):
 class Handle:
     """What `configure` returns: a hold on the way out, for the end of a script, a call, a test or a notebook cell."""
 
-    def __init__(self, provider: object, outlets: Sequence[_Outlet] = (), *, own: bool = False) -> None:
+    def __init__(
+        self, provider: object, outlets: Sequence[_Outlet] = (), readers: Sequence[_Outlet] = (), *, own: bool = False
+    ) -> None:
         self.provider = provider
         self.outlets = outlets
         """What `configure` added; nothing for a provider of the app's."""
+        self.readers = readers
+        """The same for metrics."""
         self.own = own
         """Whether `configure` made the provider."""
         self.closed = False
 
     def flush(self, timeout: float = 10.0) -> bool:
-        """Send every span that has ended; False when that took longer than `timeout` seconds, or was refused.
+        """Send every span that has ended, and the metrics so far.
+
+        False when that took longer than `timeout` seconds, or was refused.
 
         Why something could not be delivered the exporter says in its own log.
         """
-        targets = [each for each in self.outlets or (self.provider,) if isinstance(each, _Flushable)]
+        ways = (*(self.outlets or (self.provider,)), *(self.readers or (metrics.get_meter_provider(),)))
+        targets = [each for each in ways if isinstance(each, _Flushable)]
         milliseconds = int(timeout * 1000)
         failures = self._failures()
         flushed = _within(timeout, lambda: {each.force_flush(milliseconds) for each in targets} <= {True})
@@ -65,14 +72,14 @@ class Handle:
             self.closed = True
             self.hurry()
             if not self.flush(timeout):
-                for outlet in self.outlets:
+                for outlet in self._added:
                     outlet.give_up()
-            for outlet in self.outlets:
+            for outlet in self._added:
                 outlet.shutdown()
 
     def hurry(self) -> None:
         """The process ends: an endpoint that is down is not tried with every batch."""
-        for outlet in self.outlets:
+        for outlet in self._added:
             outlet.hurry()
 
     def leave(self) -> None:
@@ -80,8 +87,12 @@ class Handle:
         self.hurry()
         self.flush()
 
+    @property
+    def _added(self) -> Sequence[_Outlet]:
+        return (*self.outlets, *self.readers)
+
     def _failures(self) -> int:
-        return sum(outlet.failures for outlet in self.outlets)
+        return sum(outlet.failures for outlet in self._added)
 
 
 def configure(service_name: str | None = None, *, keep_cases: bool = True, join: bool = False) -> Handle:
@@ -94,6 +105,8 @@ def configure(service_name: str | None = None, *, keep_cases: bool = True, join:
       provider is, its service name and its sampler, stays as it was.
     - A provider that the app has set is never replaced, and nothing is added to it: the handle's `flush` works on it.
       With `join=True` our exporters are added to it, once; wrap its sampler in `KeepCases` yourself.
+    - Metrics are exported too when OTEL_METRICS_EXPORTER asks for it (`otlp`, `console`, …), under the same rules;
+      while it is not set nothing is measured, unless the app has a meter provider.
     - OTEL_SDK_DISABLED=true: nothing is set up. OTEL_CONFIG_FILE is not read.
     - At exit everything that has ended is sent, in children of multiprocessing and Celery too; with no endpoint to be
       reached the app works on, and its exit waits for OTEL_EXPORTER_OTLP_TIMEOUT. A signal that nobody handles and
@@ -117,7 +130,8 @@ def configure(service_name: str | None = None, *, keep_cases: bool = True, join:
             provider, own = providers.set_up(service_name, keep_cases=keep_cases), True
         elif own:
             providers.shut_down_at_exit(provider)
-        handle = Handle(provider, providers.add_exporters(provider) if own or join else (), own=own)
+        outlets = providers.add_exporters(provider) if own or join else ()
+        handle = Handle(provider, outlets, providers.add_readers(provider, service_name, join=join), own=own)
         with suppress(AttributeError):  # a provider that takes no attributes
             setattr(provider, _HANDLE, handle)
         atexit.register(handle.hurry)

@@ -16,8 +16,10 @@ MODULES = sorted(module.name for module in pkgutil.walk_packages(rag_probe.__pat
 NEED_THE_SDK = {
     "rag_probe.delivery",
     "rag_probe.exporters",
+    "rag_probe.meter_provider",
     "rag_probe.plugins",
     "rag_probe.provider",
+    "rag_probe.readers",
     "rag_probe.sampling",
 }
 
