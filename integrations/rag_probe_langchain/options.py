@@ -25,7 +25,7 @@ class Options:
 
     provider: TracerProvider | None
     """None: the process's provider at the time a question starts."""
-    meter_provider: MeterProvider | None
+    meter_provider: MeterProvider | None = None
     """None: as above; metrics are off while there is none."""
     policy: CapturePolicy
     tokenizer: Tokenizer

@@ -68,13 +68,13 @@ class Request:
         self,
         options: Options,
         writer: Writer,
-        meter: Meter | None,
         context: Context,
         tags: CaseTags,
         identity: Identity | None,
         thread: str | None,
         asked: str | None,
         now: int,
+        meter: Meter | None = None,
     ) -> None:
         self.options = options
         self.writer = writer
