@@ -65,6 +65,8 @@ class Retrieval:
     documents: Chunks | None = None
     candidates: Chunks | None = None
     """What it chose from: nested retrievals or a list the app told. On the wire, ids only."""
+    reranked: Rerank | None = None
+    """Ids and scores of the last reranking inside it; never on the wire, where that is a span under its own."""
 
 
 @value

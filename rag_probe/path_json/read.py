@@ -20,6 +20,7 @@ from rag_probe.stages import (
     Generation,
     Identity,
     Node,
+    Rerank,
     Retrieval,
     ToolCall,
 )
@@ -154,8 +155,18 @@ def _retrieval(row: Reader) -> Step[Retrieval]:
         top_k=row.whole("top_k"),
         documents=_chunks(row, "documents", row.whole("count")),
         candidates=_chunks(row, "candidates"),
+        reranked=_reranking(row),
     )
     return Step(stage, row.number("latency_ms"), row.text("error"))
+
+
+def _reranking(row: Reader) -> Rerank | None:
+    ranked = _each(row, "reranked", _ranked)
+    if ranked is None:
+        return None
+    scores = tuple(each.score for each in ranked)
+    known = any(each is not None for each in scores)
+    return Rerank(ids=tuple(each.id for each in ranked), scores=scores if known else ())
 
 
 def _ranked(row: Reader) -> Ranked:

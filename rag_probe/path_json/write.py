@@ -9,7 +9,18 @@ from typing import Final, TypeVar
 
 from rag_probe.path import EvidencePath, Step
 from rag_probe.path_json.reader import Json, Object
-from rag_probe.stages import Answer, Chunks, Citations, Content, ContextAssembly, Generation, Identity, Node, Retrieval
+from rag_probe.stages import (
+    Answer,
+    Chunks,
+    Citations,
+    Content,
+    ContextAssembly,
+    Generation,
+    Identity,
+    Node,
+    Rerank,
+    Retrieval,
+)
 
 SCHEMA: Final = "rag-probe.path/1"
 
@@ -144,10 +155,16 @@ def _retrieval(step: Step[Retrieval]) -> Object:
             top_k=stage.top_k,
             documents=None if documents is None else list(_chunks(documents)),
             candidates=None if candidates is None else list(_chunks(candidates)),
+            reranked=None if stage.reranked is None else list(_reranked(stage.reranked)),
             count=None if documents is None else _count(documents),
             **_run(step),
         ),
     }
+
+
+def _reranked(stage: Rerank) -> Iterator[Object]:
+    for place, chunk_id in enumerate(stage.ids):
+        yield _known(id=chunk_id, rank=place + 1, score=_at(stage.scores, place))
 
 
 def _count(chunks: Chunks) -> int:

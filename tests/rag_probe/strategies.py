@@ -84,9 +84,9 @@ retrievals = st.builds(
 
 
 @st.composite
-def reranks(draw):
+def reranks(draw, steps=maybe_words):
     names = draw(ids())
-    return Rerank(step=draw(maybe_words), ids=names, scores=column(draw, len(names), floats))
+    return Rerank(step=draw(steps), ids=names, scores=column(draw, len(names), floats))
 
 
 @st.composite
@@ -236,7 +236,7 @@ paths = st.builds(
     tags=tags,
     identity=identities,
     question=contents,
-    retrievals=rows(steps(retrievals)),
+    retrievals=rows(steps(st.builds(replace, retrievals, reranked=st.none() | reranks(steps=nothing)))),
     retrieved=st.none() | ranked_chunks(),
     reranked=rows(st.builds(Ranked, words, st.integers(1, 99), st.none() | floats)),
     filtered=st.none()

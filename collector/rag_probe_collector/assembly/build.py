@@ -102,16 +102,16 @@ def _know(question: Question) -> _Known:
 
 def _stages(known: _Known, answer: Answer | None) -> EvidencePath:
     found, top = known.record, known.parts[0].top
-    retrievals = outermost(found.of(Retrieval))
+    retrievals = outermost(found.of(Retrieval), found.of(Rerank))
     generations = tuple([_generation(ran) for ran in found.of(Generation)])
-    silent = not generations and known.none_of("generations")
+    silent = not generations and known.error is None and known.none_of("generations")
     context = ContextAssembly() if silent else context_of(found, known.origin)
     return EvidencePath(
         path_id=f"{top.trace_id}:{top.span_id}",
         trace_id=top.trace_id,
         question=known.root.question,
         retrievals=_seen(known, "retrievals", retrievals),
-        retrieved=returned(retrievals) if retrievals else Chunks() if known.none_of("retrievals") else None,
+        retrieved=_retrieved(known, retrievals),
         reranked=reranked(found.of(Rerank)),
         filtered=filtered(found.of(Filtering)),
         permissions=permitted(found.of(PermissionCheck)),
@@ -127,6 +127,12 @@ def _stages(known: _Known, answer: Answer | None) -> EvidencePath:
         stage_latency_ms=stage_latencies(found),
         cost_usd=_total(generations),
     )
+
+
+def _retrieved(known: _Known, retrievals: Sequence[Step[Retrieval]]) -> Chunks | None:
+    if retrievals:
+        return returned(retrievals, known.error)
+    return Chunks() if known.error is None and known.none_of("retrievals") else None
 
 
 def _seen(known: _Known, field: str, rows: tuple[T, ...]) -> tuple[T, ...] | None:

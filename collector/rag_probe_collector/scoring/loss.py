@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from rag_probe.path import EvidencePath
 from rag_probe_collector.metrics.coverage import Coverage, right_revision, text_survives
 from rag_probe_collector.metrics.facts import Facts
 from rag_probe_collector.metrics.lineage import unrelated
@@ -52,10 +53,16 @@ def _passage(passage: Passage, facts: Facts) -> Loss | None:
 
 
 def _not_returned(passage: Passage, facts: Facts) -> Loss:
-    chosen_from = [each.stage.candidates for each in facts.path.retrievals or ()]
-    candidates = frozenset[str]().union(*[each.ids for each in chosen_from if each is not None])
-    if not _absent(passage, candidates, facts):
-        return Loss(0, "retrieval" if facts.path.reranked is None else "rerank", "ranked_below_k")
+    """A passage that no outermost retrieval returned; what judged it, if anything did, stands inside one."""
+    if not _absent(passage, facts.shown.denied, facts):
+        return Loss(0, "permission", "denied")
+    if not _absent(passage, facts.shown.dropped, facts):
+        return Loss(0, "filter", "filtered")
+    for step in facts.path.retrievals or ():
+        chosen_from = step.stage.candidates
+        if chosen_from is not None and not _absent(passage, frozenset(chosen_from.ids), facts):
+            ranking = step.stage.reranked if _reranked_inside(facts.path) else facts.path.reranked
+            return Loss(0, "retrieval" if ranking is None else "rerank", "ranked_below_k")
     if came_in_another_revision(passage, facts):
         return Loss(0, "retrieval", "wrong_revision")
     return Loss(0, "retrieval", "not_retrieved")
@@ -78,10 +85,19 @@ def _between(passage: Passage, facts: Facts) -> Loss | None:
 
 
 def _reranked_away(passage: Passage, facts: Facts) -> bool:
+    """By a reranker of what was returned: one inside a retrieval took nothing away from that."""
     path = facts.path
-    if path.reranked is None or "reranked" in path.not_captured:
+    if path.reranked is None or "reranked" in path.not_captured or _reranked_inside(path):
         return False
     return _absent(passage, frozenset(each.id for each in path.reranked), facts)
+
+
+def _reranked_inside(path: EvidencePath) -> bool:
+    """Whether the last reranking of all stood inside a retrieval."""
+    if path.reranked is None:
+        return False
+    ids = tuple([each.id for each in path.reranked])
+    return any(step.stage.reranked is not None and step.stage.reranked.ids == ids for step in path.retrievals or ())
 
 
 def _budget_told(passage: Passage, facts: Facts) -> bool:

@@ -46,7 +46,7 @@ def score(
         requirements=requirements,
         duplicates=tuple(_duplicates(path)),
         metrics={metric.name: metric.compute(facts) for metric in metrics},
-        not_captured=tuple(_not_captured(facts)),
+        not_captured=() if "run_failed" in by_name else tuple(_not_captured(facts)),
     )
 
 

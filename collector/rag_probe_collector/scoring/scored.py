@@ -33,7 +33,8 @@ class ScoredCase:
     """Per stage, how many passages came more than once; stages that were not captured are left out."""
     metrics: Mapping[str, Value]
     not_captured: tuple[str, ...]
-    """Strict inputs that nobody recorded, or whose list was cut: what rests on them is undecided."""
+    """Strict inputs that nobody recorded, or whose list was cut: what rests on them is undecided. None of a run that
+    failed: it did not get so far, and it is decided."""
 
     @property
     def evidence_version(self) -> str | None:

@@ -79,11 +79,34 @@ class TestRetrieved:
         assert path.retrieved == Chunks(ids=("a",))
         assert "retrieved" in path.not_captured
 
-    def test_one_that_failed_returned_nothing(self):
-        path = path_of(workflow(1, error="TimeoutError"), stage(2, Retrieval(), 1, error="TimeoutError"))
+    def test_one_that_failed_gave_nothing_to_an_app_that_went_on(self):
+        path = path_of(workflow(1), stage(2, Retrieval(), 1, error="TimeoutError"))
         assert path.retrieved == Chunks()
         assert path.retrievals[0].error == "TimeoutError"
         assert "retrieved" not in path.not_captured
+
+    def test_of_a_run_that_failed_nothing_is_said_that_was_not_seen(self):
+        """Contracts 1: `[]` is a fact only without an error."""
+        for spans in ([stage(2, Retrieval(), 1, error="TimeoutError")], []):
+            path = path_of(workflow(1, error="TimeoutError"), *spans)
+            assert path.retrieved is path.context is None
+            assert {"retrieved", "context"} <= set(path.not_captured)
+
+    def test_a_candidate_is_described_by_the_search_that_found_it(self):
+        told = Retrieval(documents=Chunks(ids=("a",)), candidates=Chunks(ids=("a", "b")))
+        inner = Chunks(ids=("b", "a"), scores=(0.9, 0.8), tenants=("x", "y"))
+        path = path_of(workflow(1), stage(2, told, 1, took=9), stage(3, Retrieval(documents=inner), 2, 1))
+        assert path.retrievals[0].stage.candidates == Chunks(ids=("a", "b"), scores=(0.8, 0.9), tenants=("y", "x"))
+
+    def test_a_rerank_inside_a_retrieval_is_that_retrievals(self):
+        path = path_of(
+            workflow(1),
+            stage(2, found("b", "a"), 1, took=9),
+            stage(3, Rerank(step="r", ids=("b", "a"), scores=(0.9, 0.8)), 2, 1),
+            stage(4, found("c"), 1, 20),
+        )
+        assert [step.stage.reranked for step in path.retrievals] == [Rerank(ids=("b", "a"), scores=(0.9, 0.8)), None]
+        assert [each.id for each in path.reranked] == ["b", "a"]
 
     def test_one_that_failed_before_it_could_say_what_it_is_is_a_retrieval(self):
         path = path_of(workflow(1), S(2, 1, attributes={a.OPERATION: "retrieval"}, error="TimeoutError"))

@@ -17,6 +17,7 @@ from rag_probe.stages import (
     ContextAssembly,
     Generation,
     Node,
+    Rerank,
     Retrieval,
 )
 from rag_probe_collector.metrics.facts import observe
@@ -67,10 +68,11 @@ def path(retrieved=None, context=None, cited=None, outcome="answered", text="yes
     return EvidencePath(**{**known, **more})
 
 
-def retrieval(documents, candidates=None, **columns):
+def retrieval(documents, candidates=None, reranked=None, **columns):
     chunks = Chunks(ids=tuple(documents.split()), **columns)
     other = None if candidates is None else Chunks(ids=tuple(candidates.split()))
-    return Step(Retrieval(documents=chunks, candidates=other))
+    ranking = None if reranked is None else Rerank(ids=tuple(reranked.split()))
+    return Step(Retrieval(documents=chunks, candidates=other, reranked=ranking))
 
 
 def filtered(kept, dropped=""):

@@ -75,6 +75,38 @@ TABLE = {
         [FINE],
         ("rerank", "ranked_below_k"),
     ),
+    "reranked below k inside a retrieval": (
+        A,
+        path("b", "b", "b", retrievals=(retrieval("b", "b a", "b"),), reranked=(Ranked("b", 1),)),
+        [FINE],
+        ("rerank", "ranked_below_k"),
+    ),
+    "below k of one retrieval, another one was reranked": (
+        A,
+        path(
+            "b c", "b c", "b", retrievals=(retrieval("b", "b", "b"), retrieval("c", "c a")), reranked=(Ranked("b", 1),)
+        ),
+        [FINE],
+        ("retrieval", "ranked_below_k"),
+    ),
+    "dropped after another retrieval was reranked": (
+        A,
+        path("b a", "b", "b", retrievals=(retrieval("b", "b", "b"), retrieval("a", "a")), reranked=(Ranked("b", 1),)),
+        [FINE],
+        ("context", "dropped"),
+    ),
+    "denied inside a retrieval": (
+        A,
+        path("b", "b", "b", retrievals=(retrieval("b", "b a"),), permissions=permissions("b", "a")),
+        [FINE],
+        ("permission", "denied"),
+    ),
+    "filtered inside a retrieval": (
+        A,
+        path("b", "b", "b", retrievals=(retrieval("b", "b a"),), filtered=filtered("b", "a")),
+        [FINE],
+        ("filter", "filtered"),
+    ),
     "reranked away": (A, path("a b", "b", "b", reranked=(Ranked("b", 1),)), [FINE], ("rerank", "ranked_below_k")),
     "another revision": (STALE, path(OLD, "a1", "a1"), [FINE], ("retrieval", "wrong_revision")),
     "filtered": (A, path("a b", "b", "b", filtered=filtered("b", "a")), [FINE], ("filter", "filtered")),

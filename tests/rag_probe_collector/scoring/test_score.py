@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_probe.path import Step
-from rag_probe.stages import Chunks, Generation, Identity
+from rag_probe.stages import Answer, Chunks, Generation, Identity
 from rag_probe_collector.register import VIOLATIONS
 from rag_probe_collector.scoring import CHECKS
 from rag_probe_collector.scoring.case_json import case_json
@@ -206,3 +206,11 @@ def test_one_more_foreign_passage_adds_the_leak_and_hides_nothing(labels, found,
     before = scored(labels, found, *given_reviews).violations
     leaking = replace(found, retrievals=(*(found.retrievals or ()), retrieval("", "foreign")))
     assert set(scored(labels, leaking, *given_reviews).violations) == {*before, "scope_leak"}
+
+
+def test_a_run_that_failed_is_decided_whatever_it_left_unseen():
+    """Contracts 1: nothing is said of what was not observed; the case has failed all the same, it is not incomplete."""
+    row = scored(A, replace(path(), answer=Answer(outcome="error"), error="TimeoutError"))
+    assert (row.broken_stage, row.mechanism, row.not_captured) == ("error", "TimeoutError", ())
+    assert row.metrics["evidence_recall"].value is None
+    assert scored(A, path()).not_captured
