@@ -37,14 +37,13 @@ class Evidence:
         self._roles = roles
         options = Options(
             provider=None,
-            meter_provider=None,
             policy=policy,
             tokenizer=tokenizer_of(None),
             outcome=None,
             identity=None,
             scope="",
         )
-        self.request = Request(options, Writer(NoOpTracer()), None, Context(), CaseTags(), None, None, None, 0)
+        self.request = Request(options, Writer(NoOpTracer()), Context(), CaseTags(), None, None, None, 0)
         self.question: str | None = None
         self.retrievals: list[Step[Retrieval]] = []
         self.reranked: tuple[Ranked, ...] | None = None
