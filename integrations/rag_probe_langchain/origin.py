@@ -11,12 +11,14 @@ from rag_probe.cases import current_identity, current_tags
 from rag_probe.faults import log_once
 from rag_probe.identifiers import identity_of
 from rag_probe.metering import meter_of
-from rag_probe.stages import Identity
+from rag_probe.policy import CapturePolicy
+from rag_probe.stages import CaseTags, Identity
 from rag_probe_langchain.nodes import thread_of
 from rag_probe_langchain.options import Options
 from rag_probe_langchain.question import question_in
-from rag_probe_langchain.request import Request
+from rag_probe_langchain.request import Request, Writer
 from rag_probe_langchain.spans import writer_of
+from rag_probe_langchain.tokens import tokenizer_of
 
 
 def new_request(options: Options, inputs: object, metadata: Mapping[str, object], now: int) -> Request:
@@ -32,6 +34,31 @@ def new_request(options: Options, inputs: object, metadata: Mapping[str, object]
         thread=thread_of(metadata),
         asked=question_in(inputs),
         now=now,
+    )
+
+
+def unheard(policy: CapturePolicy) -> Request:
+    """State for a question that no callback told of: its evidence lies in a store."""
+    options = Options(
+        provider=None,
+        meter_provider=None,
+        policy=policy,
+        tokenizer=tokenizer_of(None),
+        outcome=None,
+        identity=None,
+        scope="",
+    )
+    writer = Writer(trace.NoOpTracer())
+    return Request(
+        options=options,
+        writer=writer,
+        meter=None,
+        context=ambient.Context(),
+        tags=CaseTags(),
+        identity=None,
+        thread=None,
+        asked=None,
+        now=0,
     )
 
 

@@ -6,24 +6,21 @@ from collections.abc import Mapping, Sequence
 from typing import Final, cast
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
-from opentelemetry.context import Context
-from opentelemetry.trace import NoOpTracer
 
 from rag_probe.path import Drop, Filtered, Permission, Ranked, Step
 from rag_probe.policy import CapturePolicy
-from rag_probe.stages import CaseTags, Chunks, ContextAssembly, Generation, Retrieval, ToolCall
+from rag_probe.stages import Chunks, ContextAssembly, Generation, Retrieval, ToolCall
 from rag_probe_langchain.context import assemble
 from rag_probe_langchain.flow import changes
 from rag_probe_langchain.known import union
-from rag_probe_langchain.options import Options
+from rag_probe_langchain.origin import unheard
 from rag_probe_langchain.question import question_in
 from rag_probe_langchain.reading.prompt_text import message_text, prompt_text
 from rag_probe_langchain.reading.response import finish_reasons_of, response_model_of
 from rag_probe_langchain.reading.usage import usage_of
-from rag_probe_langchain.request import Made, Request, Writer
+from rag_probe_langchain.request import Made
 from rag_probe_langchain.run import Ids
 from rag_probe_langchain.scan import Found, lists_in
-from rag_probe_langchain.tokens import tokenizer_of
 from rag_probe_langgraph.checkpoints.roles import Role, default_role
 
 SHORTEST: Final = 16
@@ -35,15 +32,7 @@ class Evidence:
 
     def __init__(self, policy: CapturePolicy, roles: Mapping[str, Role]) -> None:
         self._roles = roles
-        options = Options(
-            provider=None,
-            policy=policy,
-            tokenizer=tokenizer_of(None),
-            outcome=None,
-            identity=None,
-            scope="",
-        )
-        self.request = Request(options, Writer(NoOpTracer()), Context(), CaseTags(), None, None, None, 0)
+        self.request = unheard(policy)
         self.question: str | None = None
         self.retrievals: list[Step[Retrieval]] = []
         self.reranked: tuple[Ranked, ...] | None = None

@@ -25,6 +25,7 @@ from langchain_core.messages import (
     SystemMessage,
     ToolMessage,
 )
+from langgraph.types import Interrupt, Send
 from pydantic import ValidationError
 
 _DELTA: Final = 7
@@ -159,6 +160,10 @@ class Reader:
                 return self._unpacked(code, data, depth)
             case _ if type(value) in (list, tuple):
                 return [self._open(item, depth + 1) for item in cast("Sequence[object]", value)]
+            case Send():
+                return Sent(value.node, self._open(cast(object, value.arg), depth + 1))
+            case Interrupt():
+                return Asked(cast(object, value.value), value.id)
             case _ if type(value) is dict:
                 return self._mapping(cast("Mapping[object, object]", value), depth)
             case _:

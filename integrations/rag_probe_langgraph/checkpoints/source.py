@@ -12,6 +12,7 @@ from rag_probe.policy import CapturePolicy, policy_from_environment
 from rag_probe.protocols import Selection, Source, SourceError, SourceOptions
 from rag_probe_langgraph.checkpoints.path import path_of
 from rag_probe_langgraph.checkpoints.plain import Reader
+from rag_probe_langgraph.checkpoints.postgres import PostgresStore
 from rag_probe_langgraph.checkpoints.roles import Role, load_roles
 from rag_probe_langgraph.checkpoints.saved import Store
 from rag_probe_langgraph.checkpoints.sqlite import SqliteStore
@@ -19,6 +20,7 @@ from rag_probe_langgraph.checkpoints.turns import turns_of
 
 _logger: Final = logging.getLogger("rag_probe.checkpoints")
 _SQLITE: Final = "sqlite:///"
+_POSTGRES: Final = ("postgresql://", "postgres://")
 
 
 class CheckpointSource:
@@ -43,6 +45,8 @@ def open_checkpoints(location: str, options: SourceOptions) -> Source:
     roles: Mapping[str, Role] = {} if options.mapping is None else load_roles(options.mapping)
     reader = Reader()
     if location.startswith(_SQLITE):
-        store = SqliteStore(Path(location.removeprefix(_SQLITE)), reader)
+        store: Store = SqliteStore(Path(location.removeprefix(_SQLITE)), reader)
         return CheckpointSource(store, reader, policy_from_environment(), roles)
+    if location.startswith(_POSTGRES):
+        return CheckpointSource(PostgresStore(location), reader, policy_from_environment(), roles)
     raise SourceError(f"checkpoints:{location}: expected checkpoints:sqlite:///FILE or checkpoints:postgresql://…")

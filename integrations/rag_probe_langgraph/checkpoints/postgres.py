@@ -1,0 +1,134 @@
+"""`postgresql://…`: what langgraph-checkpoint-postgres wrote, in read-only transactions."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from rag_probe.protocols import SourceError
+from rag_probe_langgraph.checkpoints.plain import Blob, Stored
+from rag_probe_langgraph.checkpoints.saved import Saved, Write, entries, state_of
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+_NEWEST: Final = 9
+"""The last migration that this release knows (langgraph-checkpoint-postgres 3.2)."""
+_OWN: Final = "__"
+_CONNECT_S: Final = 10
+_THREAD: Final = "SELECT thread_id FROM checkpoints WHERE thread_id > %s ORDER BY thread_id LIMIT 1"
+_CHECKPOINTS: Final = """
+SELECT checkpoint_ns, checkpoint_id, parent_checkpoint_id, metadata FROM checkpoints
+WHERE thread_id = %s ORDER BY checkpoint_id"""
+_WRITES: Final = """
+SELECT checkpoint_ns, checkpoint_id, task_id, {path}, idx, channel, type,
+    CASE WHEN %s OR channel = ANY(%s) OR left(channel, 2) = '__' THEN blob END
+FROM checkpoint_writes WHERE thread_id = %s ORDER BY checkpoint_id, {path} COLLATE "C", task_id COLLATE "C", idx"""
+_RECORD: Final = """
+SELECT checkpoint FROM checkpoints WHERE thread_id = %s AND checkpoint_ns = %s AND checkpoint_id = %s"""
+_BLOBS: Final = """
+SELECT b.channel, b.type, b.blob FROM checkpoints c
+CROSS JOIN LATERAL jsonb_each_text(c.checkpoint -> 'channel_versions') AS v
+JOIN checkpoint_blobs b ON b.thread_id = c.thread_id AND b.checkpoint_ns = c.checkpoint_ns
+    AND b.channel = v.key AND b.version = v.value
+WHERE c.thread_id = %s AND c.checkpoint_ns = %s AND c.checkpoint_id = %s"""
+
+
+class PostgresStore:
+    """One database. Needs psycopg, which langgraph-checkpoint-postgres brings."""
+
+    def __init__(self, location: str) -> None:
+        """Connect, and look whether it holds checkpoints; raises SourceError."""
+        try:
+            import psycopg
+        except ImportError as error:
+            raise SourceError(
+                f"checkpoints:postgresql: needs psycopg ({error}); pip install 'psycopg[binary]'"
+            ) from None
+        self._error: type[Exception] = psycopg.Error
+        self._name = location.rpartition("@")[2].partition("?")[0]
+        """Without the password."""
+        try:
+            self._connection: Connection[tuple[object, ...]] = psycopg.connect(
+                location, autocommit=True, connect_timeout=_CONNECT_S, application_name="rag-probe"
+            )
+            self._connection.execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY")
+        except psycopg.Error as error:
+            raise SourceError(f"{self._name}: cannot be opened ({_line(error)})") from None
+        self._path_column = self._look()
+
+    def threads(self) -> Iterator[str]:
+        """By id, one look-up each."""
+        last: object = ""
+        while rows := self._query(_THREAD, (last,)):
+            last = rows[0][0]
+            yield str(last)
+
+    def saved(self, thread: str, channels: Collection[str] | None) -> list[Saved]:
+        """The checkpoints without their states."""
+        writes: dict[tuple[object, object], list[Write]] = {}
+        query = _WRITES.format(path=self._path_column)
+        for namespace, name, task, path, place, channel, kind, blob in self._query(
+            query, (channels is None, list(channels or ()), thread)
+        ):
+            write = Write(
+                str(task), str(path or ""), place if isinstance(place, int) else 0, str(channel), _blob(kind, blob)
+            )
+            writes.setdefault((namespace, name), []).append(write)
+        return [
+            Saved(
+                thread,
+                str(namespace),
+                str(name),
+                str(parent) if parent else None,
+                entries(metadata),
+                tuple(writes.get((namespace, name), ())),
+            )
+            for namespace, name, parent, metadata in self._query(_CHECKPOINTS, (thread,))
+        ]
+
+    def checkpoint(self, saved: Saved) -> Mapping[str, object]:
+        """One record; small values stand in it, the others in a table of their own."""
+        place = (saved.thread, saved.namespace, saved.id)
+        rows = self._query(_RECORD, place)
+        record = entries(rows[0][0] if rows else None)
+        apart: dict[str, Stored] = {
+            str(channel): _blob(kind, blob) for channel, kind, blob in self._query(_BLOBS, place) if kind != "empty"
+        }
+        return {**record, "channel_values": {**state_of(record), **apart}}
+
+    def _look(self) -> str:
+        """Whether it is one, and of a version that is known; the name of the column with the tasks' paths."""
+        found = self._query(
+            "SELECT table_name, column_name FROM information_schema.columns "
+            "WHERE table_schema = ANY(current_schemas(false)) AND table_name LIKE 'checkpoint%%'"
+        )
+        tables = {str(table) for table, _ in found}
+        missing = {"checkpoints", "checkpoint_blobs", "checkpoint_writes"} - tables
+        if missing:
+            raise SourceError(
+                f"{self._name}: no checkpoints of LangGraph: the table {', '.join(sorted(missing))} is missing; "
+                "expected what langgraph-checkpoint-postgres writes (is the schema in the search path?)"
+            )
+        newest = (
+            self._query("SELECT max(v) FROM checkpoint_migrations")[0][0] if "checkpoint_migrations" in tables else 0
+        )
+        if isinstance(newest, int) and newest > _NEWEST:
+            raise SourceError(
+                f"{self._name}: its schema is version {newest}, this release reads up to {_NEWEST}; upgrade rag-probe"
+            )
+        return "task_path" if ("checkpoint_writes", "task_path") in found else "''"
+
+    def _query(self, sql: str, values: Sequence[object] = ()) -> list[tuple[object, ...]]:
+        try:
+            return self._connection.execute(sql.encode(), values).fetchall()
+        except self._error as error:
+            raise SourceError(f"{self._name}: cannot be read ({_line(error)})") from None
+
+
+def _blob(kind: object, data: object) -> Blob | None:
+    return Blob(str(kind), data) if isinstance(data, bytes) else None
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())[:200]

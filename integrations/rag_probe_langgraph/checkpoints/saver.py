@@ -1,0 +1,60 @@
+"""Any saver that the caller has in hand, or a compiled graph's: its own `list` is all that is asked of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
+
+from rag_probe_langgraph.checkpoints.saved import Saved, Write
+
+
+class SaverStore:
+    """What a saver lists. Its serialiser is the caller's, and so is what that builds."""
+
+    def __init__(self, saver: BaseCheckpointSaver[str]) -> None:
+        self._saver = saver
+        self._records: dict[tuple[str, str], Mapping[str, object]] = {}
+        """Of the thread that was read last: by namespace and id."""
+
+    def threads(self) -> Iterator[str]:
+        """Every thread; a saver can only be asked for everything, so that the ids of all are held."""
+        found: dict[str, None] = {}
+        for listed in self._saver.list(None):
+            found[_place(listed)[0]] = None
+        yield from sorted(found)
+
+    def saved(self, thread: str, channels: Collection[str] | None) -> list[Saved]:  # noqa: ARG002  # the protocol's signature
+        """Its checkpoints; a saver reads every channel, asked for or not."""
+        config: RunnableConfig = {"configurable": {"thread_id": thread}}
+        found = sorted(self._saver.list(config), key=lambda listed: _place(listed)[2])
+        self._records = {_place(listed)[1:]: {**listed.checkpoint} for listed in found}
+        return [_saved(listed) for listed in found]
+
+    def checkpoint(self, saved: Saved) -> Mapping[str, object]:
+        """One record of the thread that was read last."""
+        return self._records.get((saved.namespace, saved.id), {})
+
+
+def _saved(listed: CheckpointTuple) -> Saved:
+    thread, namespace, name = _place(listed)
+    parent = listed.parent_config
+    return Saved(
+        thread,
+        namespace,
+        name,
+        None if parent is None else str(parent.get("configurable", {}).get("checkpoint_id")),
+        {**listed.metadata},
+        tuple(
+            [
+                Write(task, "", place, channel, value)
+                for place, (task, channel, value) in enumerate(listed.pending_writes or ())
+            ]
+        ),
+    )
+
+
+def _place(listed: CheckpointTuple) -> tuple[str, str, str]:
+    where = listed.config.get("configurable", {})
+    return str(where.get("thread_id")), str(where.get("checkpoint_ns", "")), str(where.get("checkpoint_id"))
