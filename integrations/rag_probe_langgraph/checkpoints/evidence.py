@@ -162,8 +162,9 @@ class Evidence:
         if seen is None or not seen.stage.ids:
             return False
         self.read_as[channel] = "context"
+        handed_on = self.context is not None and self.context.ids == seen.stage.ids
         self.context = ContextAssembly(
-            step=node,
+            step=self.context.step if handed_on and self.context is not None else node,
             ids=seen.stage.ids,
             tokens=seen.stage.tokens,
             truncated=seen.stage.truncated,

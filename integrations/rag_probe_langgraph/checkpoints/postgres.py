@@ -55,7 +55,11 @@ class PostgresStore:
             self._connection.execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY")
         except psycopg.Error as error:
             raise SourceError(f"{self._name}: cannot be opened ({_line(error)})") from None
-        self._path_column = self._look()
+        try:
+            self._path_column = self._look()
+        except SourceError:
+            self.close()
+            raise
 
     def threads(self) -> Iterator[str]:
         """By id, one look-up each."""
@@ -96,6 +100,10 @@ class PostgresStore:
             str(channel): _blob(kind, blob) for channel, kind, blob in self._query(_BLOBS, place) if kind != "empty"
         }
         return {**record, "channel_values": {**state_of(record), **apart}}
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
 
     def _look(self) -> str:
         """Whether it is one, and of a version that is known; the name of the column with the tasks' paths."""

@@ -68,6 +68,10 @@ class Store(Protocol):
         """LangGraph's own record: `channel_values` (the state, stored), `versions_seen`, `v`; empty if unreadable."""
         ...
 
+    def close(self) -> None:
+        """Let go of it."""
+        ...
+
 
 def state_of(checkpoint: Mapping[str, object]) -> Mapping[str, Stored]:
     """The state inside LangGraph's record."""

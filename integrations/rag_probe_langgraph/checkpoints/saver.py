@@ -36,6 +36,9 @@ class SaverStore:
         """One record of the thread that was read last."""
         return self._records.get((saved.namespace, saved.id), {})
 
+    def close(self) -> None:
+        """Nothing: the saver is the caller's."""
+
 
 def _saved(listed: CheckpointTuple) -> Saved:
     thread, namespace, name = _place(listed)

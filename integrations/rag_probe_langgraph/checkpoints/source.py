@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from rag_probe.path import EvidencePath
 from rag_probe.policy import CapturePolicy, policy_from_environment
@@ -15,6 +18,7 @@ from rag_probe_langgraph.checkpoints.plain import Reader
 from rag_probe_langgraph.checkpoints.postgres import PostgresStore
 from rag_probe_langgraph.checkpoints.roles import Role, load_roles
 from rag_probe_langgraph.checkpoints.saved import Store
+from rag_probe_langgraph.checkpoints.saver import SaverStore
 from rag_probe_langgraph.checkpoints.sqlite import SqliteStore
 from rag_probe_langgraph.checkpoints.turns import turns_of
 
@@ -23,30 +27,49 @@ _SQLITE: Final = "sqlite:///"
 _POSTGRES: Final = ("postgresql://", "postgres://")
 
 
-class CheckpointSource:
-    """Paths from any store of checkpoints."""
+Opener: TypeAlias = Callable[[Reader], Store]
 
-    def __init__(self, store: Store, reader: Reader, policy: CapturePolicy, roles: Mapping[str, Role]) -> None:
-        self._store = store
-        self._reader = reader
+
+class CheckpointSource:
+    """Paths from any store of checkpoints; it is open only while it is read."""
+
+    def __init__(self, opener: Opener, policy: CapturePolicy, roles: Mapping[str, Role]) -> None:
+        self._opener = opener
         self._policy = policy
         self._roles = roles
 
     def paths(self, selection: Selection) -> Iterator[EvidencePath]:
         """Thread by thread, in each by the time at which its turns ended."""
         _ = selection  # still to come
-        for thread in self._store.threads():
-            for turn in turns_of(self._store.saved(thread, None)):
-                yield path_of(turn, self._store, self._reader, self._policy, self._roles).path
+        reader = Reader()
+        with closing(self._opener(reader)) as store:
+            for thread in store.threads():
+                for turn in turns_of(store.saved(thread, None)):
+                    yield path_of(turn, store, reader, self._policy, self._roles).path
 
 
-def open_checkpoints(location: str, options: SourceOptions) -> Source:
-    """`sqlite:///FILE`; raises SourceError."""
+def open_checkpoints(location: str, options: SourceOptions, *, policy: CapturePolicy | None = None) -> Source:
+    """`sqlite:///FILE` or `postgresql://…`, opened for reading only; raises SourceError."""
     roles: Mapping[str, Role] = {} if options.mapping is None else load_roles(options.mapping)
-    reader = Reader()
+    opener = _opener(location)
+    opener(Reader()).close()  # what is no store is said at once
+    return CheckpointSource(opener, policy or policy_from_environment(), roles)
+
+
+def of_saver(
+    saver: BaseCheckpointSaver[str],
+    *,
+    policy: CapturePolicy | None = None,
+    roles: Mapping[str, Role] | None = None,
+) -> Source:
+    """What a saver in hand holds, read by its own serialiser."""
+    return CheckpointSource(lambda _: SaverStore(saver), policy or policy_from_environment(), roles or {})
+
+
+def _opener(location: str) -> Opener:
     if location.startswith(_SQLITE):
-        store: Store = SqliteStore(Path(location.removeprefix(_SQLITE)), reader)
-        return CheckpointSource(store, reader, policy_from_environment(), roles)
+        path = Path(location.removeprefix(_SQLITE))
+        return lambda reader: SqliteStore(path, reader)
     if location.startswith(_POSTGRES):
-        return CheckpointSource(PostgresStore(location), reader, policy_from_environment(), roles)
+        return lambda _: PostgresStore(location)
     raise SourceError(f"checkpoints:{location}: expected checkpoints:sqlite:///FILE or checkpoints:postgresql://…")

@@ -32,16 +32,24 @@ class SqliteStore:
         if not path.is_file():
             raise SourceError(f"{path}: no such file; expected checkpoints:sqlite:///FILE")
         self._connection = sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=_BUSY_S)
+        try:
+            self._path_column = self._look()
+        except SourceError:
+            self.close()
+            raise
+
+    def _look(self) -> str:
+        """Whether it holds checkpoints; the name of the column with the tasks' paths."""
         self._query("PRAGMA query_only=ON")
         for table, expected in _COLUMNS.items():
             missing = expected - {str(row[1]) for row in self._query(f"PRAGMA table_info({table})")}
             if missing:
                 raise SourceError(
-                    f"{path}: no checkpoints of LangGraph: the table {table} lacks {', '.join(sorted(missing))}; "
+                    f"{self._path}: no checkpoints of LangGraph: the table {table} lacks {', '.join(sorted(missing))}; "
                     "expected what langgraph-checkpoint-sqlite writes"
                 )
         columns = {str(row[1]) for row in self._query("PRAGMA table_info(writes)")}
-        self._path_column = "task_path" if "task_path" in columns else "''"
+        return "task_path" if "task_path" in columns else "''"
 
     def threads(self) -> Iterator[str]:
         """By id, one look-up each: the file may be of any size."""
@@ -79,6 +87,10 @@ class SqliteStore:
             (saved.thread, saved.namespace, saved.id),
         )
         return entries(self._reader.surface(_blob(*rows[0])) if rows else None)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
 
     def _writes(self, thread: str, channels: Collection[str] | None) -> dict[tuple[object, object], list[Write]]:
         wanted = "1" if channels is None else f"channel IN ({','.join('?' * len(channels))})"
