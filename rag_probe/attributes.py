@@ -76,6 +76,7 @@ PERMISSION_COUNT: Final = "rag.permission.count"
 
 CONTEXT_IDS: Final = "rag.context.ids"
 CONTEXT_TOKENS: Final = "rag.context.tokens"
+CONTEXT_TOKENIZER: Final = "rag.context.tokenizer"
 CONTEXT_TRUNCATED: Final = "rag.context.truncated"
 CONTEXT_KEPT_START: Final = "rag.context.kept_start"
 CONTEXT_KEPT_END: Final = "rag.context.kept_end"

@@ -8,7 +8,7 @@ from typing import NamedTuple, cast
 from rag_probe.faults import warn_once
 from rag_probe.identifiers import identifier, identifier_of
 from rag_probe.measured import whole
-from rag_probe.recorders.recorder import ID_KEYS, known
+from rag_probe.recorders.recorder import ID_KEYS, Naming, known
 from rag_probe.stages import Citations
 
 
@@ -20,9 +20,9 @@ class _Pointer(NamedTuple):
     valid: object = None
 
 
-def cited(pointers: Iterable[object]) -> Citations:
-    """The columns of `pointers`; one without an id is left out and said once."""
-    rows = [pointer for item in pointers if (pointer := _pointer(item)) is not None]
+def cited(pointers: Iterable[object], naming: Naming | None = None) -> Citations:
+    """The columns of `pointers`; one without an id, which `naming` may know, is left out and said once."""
+    rows = [pointer for item in pointers if (pointer := _pointer(item, naming)) is not None]
     return Citations(
         ids=tuple(str(row.id) for row in rows),
         markers=known(identifier(row.marker) for row in rows),
@@ -32,9 +32,9 @@ def cited(pointers: Iterable[object]) -> Citations:
     )
 
 
-def _pointer(item: object) -> _Pointer | None:
+def _pointer(item: object, naming: Naming | None) -> _Pointer | None:
     row = _fields(item)
-    name = identifier_of(row.id, ID_KEYS)
+    name = (naming(row.id) if naming is not None else None) or identifier_of(row.id, ID_KEYS)
     if name is None:
         warn_once("citation", "tell.citations: a %s without an id is left out", type(item).__name__)
         return None

@@ -33,6 +33,10 @@ class CurrentRun(Protocol):
         """Add a stage that the app recorded itself, as a child of this run; never raises."""
         ...
 
+    def name_of(self, item: object) -> str | None:
+        """The id by which this run records a passage; None leaves it to what the item says itself. Never raises."""
+        ...
+
     def tell(self, told: Told) -> None:
         """Note what the app says about the question that this run belongs to; never raises."""
         ...

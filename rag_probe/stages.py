@@ -128,6 +128,8 @@ class ContextAssembly:
     dropped: tuple[str, ...] = ()
     dropped_reasons: tuple[str | None, ...] = ()
     budget: Budget | None = None
+    tokenizer: str | None = None
+    """What counted `tokens`, where that is not the budget's tokenizer."""
     count: int | None = None
     dropped_count: int | None = None
 

@@ -18,7 +18,6 @@ from rag_probe.flow import flow
 from rag_probe.metering import meter_of
 from rag_probe.policy import policy_from_environment
 from rag_probe.recorders import (
-    ID_KEYS,
     ContextRecorder,
     FilterRecorder,
     PermissionRecorder,
@@ -105,8 +104,10 @@ class StageBlock(Block[R]):
 
     def open(self) -> R:
         """Begin to note."""
-        recorder = self._make(self._step)
-        self._opened.append(_Opened(recorder, time_ns(), _run(), get_current()))
+        recorder, run = self._make(self._step), _run()
+        if run is not None:
+            recorder.naming = run.name_of
+        self._opened.append(_Opened(recorder, time_ns(), run, get_current()))
         return recorder
 
     def close(self, error: BaseException | None) -> None:
@@ -124,9 +125,10 @@ class StageBlock(Block[R]):
     def called(self, given: Iterable[object], returned: object) -> None:
         """Note which passages went in and which came out."""
         try:
-            flowed = flow(given, returned, ID_KEYS)
+            recorder = self._opened[-1].recorder
+            flowed = flow(given, returned, recorder.name_of)
             if flowed is not None:
-                self._opened[-1].recorder.flowed(*flowed)
+                recorder.flowed(*flowed)
         except Exception as fault:  # an odd object among the app's arguments
             log_once("stage", fault)
 

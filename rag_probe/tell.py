@@ -61,7 +61,8 @@ def citations(pointers: Iterable[object]) -> None:
     offsets in characters of the answer.
     """
     try:
-        found = cited(pointers)
+        run = current_run()
+        found = cited(pointers, None if run is None else run.name_of)
     except Exception as fault:  # whatever the app's objects do
         log_once("tell.citations", fault)
     else:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final, NamedTuple
 
-from rag_probe.stages import Budget, ContextAssembly, Range
+from rag_probe.stages import ContextAssembly, Range
+from rag_probe_langchain.costs import priced
 from rag_probe_langchain.documents import Documents
 from rag_probe_langchain.locating.found import Found
 from rag_probe_langchain.locating.in_order import in_order
 from rag_probe_langchain.locating.locate import Located, locate
 from rag_probe_langchain.request import Request
 from rag_probe_langchain.run import Ids
+from rag_probe_langchain.tokens import Tokenizer
 
 _PROBE: Final = 24
 """Characters at either end of a text by which it is looked for where nobody expects it."""
@@ -28,19 +29,19 @@ class Seen(NamedTuple):
     """Where the first of them stands."""
 
 
-def assemble(prompt: str, last: Ids | None, request: Request) -> Seen | None:
+def assemble(prompt: str, last: Ids | None, request: Request, tokenizer: Tokenizer | None = None) -> Seen | None:
     """Locate the last known set, and every other text that this question has seen: a denied one may have leaked.
 
     None, nothing concluded: when the search was cut short, and when no passage is recognised although some should be
     there (contracts 7).
     """
-    documents = request.documents
+    documents, tokenizer = request.documents, tokenizer or request.options.tokenizer
     texts = documents.texts_of(last or ())
     glance = in_order(prompt, texts)
     if glance is not None and not _strays(glance.rest, texts, documents):
         ids = documents.alone(texts)
         if ids is not None:
-            return Seen(_whole(ids, texts, last or (), request), (glance.start, glance.end))
+            return Seen(_whole(ids, texts, last or (), request, tokenizer), (glance.start, glance.end))
     located = locate(prompt, texts, request.asked or "")
     if len(texts) < len(documents.owners) and located.complete:
         others = _strays(_rest(prompt, located), texts, documents)
@@ -50,7 +51,7 @@ def assemble(prompt: str, last: Ids | None, request: Request) -> Seen | None:
     if not located.complete or not (located.found or last == ()):
         return None
     first = (located.found[0].start, located.found[0].end) if located.found else None
-    return Seen(_stage(located.found, texts, last or (), request), first)
+    return Seen(_stage(located.found, texts, last or (), request, tokenizer), first)
 
 
 def _rest(prompt: str, located: Located) -> str:
@@ -79,55 +80,76 @@ def _may_stand(text: str, rest: str) -> bool:
     return len(head) < _SURE or len(tail) < _SURE or head in rest or tail in rest
 
 
-def _whole(ids: Ids, texts: Sequence[str], last: Ids, request: Request) -> ContextAssembly:
+def _whole(ids: Ids, texts: Sequence[str], last: Ids, request: Request, tokenizer: Tokenizer) -> ContextAssembly:
     """All of `texts`, uncut and each once."""
-    tokens = tuple(map(request.options.tokenizer.count, texts))
+    tokens = tuple(map(tokenizer.count, texts))
     dropped, reasons = _dropped(ids, last, request)
-    return ContextAssembly(
-        ids=ids,
-        tokens=tokens,
-        truncated=(False,) * len(ids),
-        dropped=dropped,
-        dropped_reasons=reasons,
-        budget=budget_of(request, sum(tokens)),
+    stage = ContextAssembly(
+        ids=ids, tokens=tokens, truncated=(False,) * len(ids), dropped=dropped, dropped_reasons=reasons
     )
+    return priced(stage, request, tokenizer.name)
 
 
-def _stage(found: Sequence[Found], texts: Sequence[str], last: Ids, request: Request) -> ContextAssembly:
-    documents = request.documents
+def _stage(
+    found: Sequence[Found], texts: Sequence[str], last: Ids, request: Request, tokenizer: Tokenizer
+) -> ContextAssembly:
+    documents, count, preferred = request.documents, tokenizer.count, _preferred(last, request)
+    found = _one_a_place(found, texts, documents, preferred)
     there = [texts[item.index] for item in found]
-    ids, repeats = _names(there, documents, last)
+    ids, repeats = _names(there, documents, preferred)
     kept = [_kept(item, name, text, documents) for item, name, text in zip(found, ids, there, strict=True)]
-    count = request.options.tokenizer.count
-    tokens = tuple(
-        [
-            sum([count(text[start:end]) for start, end in item.kept]) if item.truncated else count(text)
-            for item, text in zip(found, there, strict=True)
-        ]
-    )
+    tokens = [
+        sum([count(text[start:end]) for start, end in item.kept]) if item.truncated else count(text)
+        for item, text in zip(found, there, strict=True)
+    ]
     dropped, reasons = _dropped(ids, last, request)
-    return ContextAssembly(
+    stage = ContextAssembly(
         ids=ids,
-        tokens=tokens,
+        tokens=tuple(tokens),
         truncated=tuple([ranges is not None for ranges in kept]),
         kept=tuple([ranges or () for ranges in kept]) if any(kept) else (),
         duplicate_of=repeats,
         dropped=dropped,
         dropped_reasons=reasons,
-        budget=budget_of(request, sum(tokens)),
     )
+    return priced(stage, request, tokenizer.name)
 
 
-def _names(there: Sequence[str], documents: Documents, last: Ids) -> tuple[Ids, tuple[str | None, ...]]:
+def _preferred(last: Ids, request: Request) -> Ids:
+    """Whom a shared text is taken for: a passage that the app says it used, then one of the last known set."""
+    return last if request.builder is None else (*request.builder.ids, *last)
+
+
+def _one_a_place(found: Sequence[Found], texts: Sequence[str], documents: Documents, preferred: Ids) -> Sequence[Found]:
+    """Without those that share their place: texts that differ in nothing but blanks, printed once, are one passage."""
+    if len({(item.start, item.end) for item in found}) == len(found):
+        return found
+    best: dict[Range, Found] = {}
+    for item in sorted(found, key=lambda item: _rank(item, texts, documents, preferred)):
+        best.setdefault((item.start, item.end), item)
+    return [best[place] for place in sorted(best)]
+
+
+def _rank(item: Found, texts: Sequence[str], documents: Documents, preferred: Ids) -> int:
+    owners = documents.owners[texts[item.index]]
+    names = (owners,) if isinstance(owners, str) else owners
+    return min([_turn(name, preferred) for name in names])
+
+
+def _turn(name: str, preferred: Ids) -> int:
+    return preferred.index(name) if name in preferred else len(preferred)
+
+
+def _names(there: Sequence[str], documents: Documents, preferred: Ids) -> tuple[Ids, tuple[str | None, ...]]:
     """The id of each text that is there, and the earlier passage that it repeats.
 
-    Where several passages share a text, those of the last known set come first, each once.
+    Where several passages share a text, the preferred ones come first, each once.
     """
     ids: list[str] = []
     for text in there:
         owners = documents.owners[text]
         if not isinstance(owners, str):
-            turn = sorted(owners, key=lambda owner: owner not in last)
+            turn = sorted(owners, key=lambda owner: _turn(owner, preferred))
             owners = next((owner for owner in turn if owner not in ids), turn[0])
         ids.append(owners)
     if len(set(there)) == len(there):
@@ -159,14 +181,3 @@ def _dropped(ids: Ids, last: Ids, request: Request) -> tuple[Ids, tuple[str | No
     reasons = {} if told is None else dict(zip(told.dropped, told.dropped_reasons, strict=False))
     column = tuple([reasons.get(name) for name in dropped]) if reasons else ()
     return dropped, column if any(column) else ()
-
-
-def budget_of(request: Request, used: int) -> Budget:
-    """The told limit beside what our tokenizer counted; a limit in other tokens stands alone, with their name."""
-    ours = request.options.tokenizer.name
-    told = request.told.budget
-    if told is None:
-        return Budget(used=used, tokenizer=ours)
-    if told.tokenizer in (None, ours):
-        return replace(told, used=used if told.used is None else told.used, tokenizer=ours)
-    return told

@@ -14,6 +14,8 @@ from rag_probe_langchain.bodies import around
 from rag_probe_langchain.known import at_hand, found, narrowed, passed
 from rag_probe_langchain.request import StageSpan
 from rag_probe_langchain.run import Ids, Inner, Run
+from rag_probe_langchain.scan import is_document
+from rag_probe_langchain.searching import innermost
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,17 @@ class Current:
         except Exception as fault:  # as promised
             log_once("stage", fault)
 
+    def name_of(self, item: object) -> str | None:
+        """The id that a Document has in this question, by every rule of the chain; never raises."""
+        try:
+            request = self.run.request
+            if request.recording and is_document(item):
+                with request.lock:
+                    return request.documents.name_of(item)
+        except Exception as fault:  # as promised
+            log_once("the id of a passage", fault)
+        return None
+
     def tell(self, told: Told) -> None:
         """Note what the app says about the question that this run belongs to; never raises."""
         try:
@@ -53,7 +66,7 @@ def resolve() -> Current | None:
 
     One that is not recorded is a run as well: without it, `stage` would begin a trace of its own inside a refused one.
     """
-    run = around()
+    run = innermost(around())
     return None if run is None else Current(run)
 
 
@@ -99,10 +112,18 @@ def _flow(run: Run, stage: Stage) -> None:
             _decided(run, kept, tuple([name for name, decision in pairs if decision == "deny"]))
         case ContextAssembly(budget=budget):
             request.builder = stage
+            _built(run)
             if budget is not None:
                 request.told = replace(request.told, budget=budget)
         case _:
             pass
+
+
+def _built(run: Run) -> None:
+    around: Run | None = run
+    while around is not None:
+        around.built = True
+        around = around.parent
 
 
 def _decided(run: Run, kept: Ids, dropped: Ids) -> None:

@@ -102,6 +102,11 @@ class Documents:
         self._remember(passages, ids)
         return ids
 
+    def name_of(self, document: Document) -> str:
+        """The id of one passage, seen before or not."""
+        known = self._by_object.get(id(document))
+        return self.add([document]).ids[0] if known is None else known
+
     def add(self, passages: Sequence[object]) -> Chunks:
         """Identify `passages`, remember them, and return their columns."""
         documents = bare(passages)

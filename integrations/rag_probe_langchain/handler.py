@@ -19,6 +19,7 @@ from rag_probe_langchain.generation import generation_ended
 from rag_probe_langchain.options import IdentityOf, Options, OutcomeOf
 from rag_probe_langchain.retrieval import retrieval_ended
 from rag_probe_langchain.run import Call
+from rag_probe_langchain.searching import entered
 from rag_probe_langchain.tokens import Tokenizer, tokenizer_of
 from rag_probe_langchain.tools import tool_ended
 
@@ -110,6 +111,7 @@ class RagProbeCallbackHandler(BaseCallbackHandler):
         """Open a retrieval."""
         try:
             begin(self._options, "retriever", run_id, parent_run_id, name, query, tags, metadata)
+            entered(run_id.int)
         except Exception as error:
             log_once("on_retriever_start", error)
 

@@ -48,6 +48,14 @@ def identify(documents: Sequence[Document], policy: CapturePolicy, seen: int) ->
     )
 
 
+def scores_of(documents: Sequence[Document], policy: CapturePolicy) -> tuple[float | None, ...]:
+    """The score of each, a reranker's before the retriever's; None where there is none."""
+    metadata: list[Metadata] = [document.metadata for document in documents]
+    keys: set[str] = set()
+    keys.update(*metadata)
+    return _scores(metadata, policy.score_keys, keys) or (None,) * len(documents)
+
+
 def _ids(
     documents: Sequence[Document], keys: set[str], policy: CapturePolicy, seen: int
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:

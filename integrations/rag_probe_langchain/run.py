@@ -107,6 +107,8 @@ class Run:
     """Of a node: the last known set as its tasks see it."""
     fan: Fan | None = None
     """Of a graph: the tasks that were sent passages, until another node starts."""
+    built: bool = False
+    """Whether the app said inside it what context it built."""
     candidates: list[Inner] | None = None
     """Of a retrieval: what the searches inside it returned."""
 

@@ -129,7 +129,7 @@ def _texts(run: Run, before: Mapping[str, Ids], outputs: object, ended: int) -> 
     made = [text for text in texts_in(outputs) if len(text) >= SHORTEST and not _is_known(request, text)]
     if made:
         narrowed(run.parent, request, minimal(list(before.values())))
-        request.add_texts([TextStep(text, run, ended) for text in made])
+        request.add_texts([TextStep(text, run, ended) for text in made if not run.built])
 
 
 def _is_known(request: Request, text: str) -> bool:

@@ -205,6 +205,7 @@ def _context(path: Reader) -> ContextAssembly | None:
         dropped=tuple(row.needed("id") for row in dropped),
         dropped_reasons=_texts(dropped, "reason"),
         budget=_budget(path),
+        tokenizer=path.text("context_tokenizer"),
     )
 
 

@@ -70,6 +70,7 @@ def to_json(path: EvidencePath) -> Object:
             permissions=_each(path.permissions, lambda row: _known(**row._asdict())),
             context=None if context is None else list(_context(context)),
             context_dropped=None if context is None or not context.dropped else list(_dropped(context)),
+            context_tokenizer=None if context is None else context.tokenizer,
             budget=None
             if path.budget is None
             else _known(limit=path.budget.limit, used=path.budget.used, tokenizer=path.budget.tokenizer),

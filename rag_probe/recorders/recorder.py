@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
-from typing import ClassVar, Final, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import ClassVar, Final, TypeAlias, TypeVar
 
 from rag_probe.faults import warn_once
 from rag_probe.identifiers import identifier, identifier_of
@@ -12,6 +12,8 @@ from rag_probe.policy import CapturePolicy
 from rag_probe.stages import Budget, Stage
 
 T = TypeVar("T")
+
+Naming: TypeAlias = Callable[[object], str | None]
 
 ID_KEYS: Final = CapturePolicy().id_keys
 """Where the id of a passage is looked for in its metadata."""
@@ -26,6 +28,8 @@ class Recorder(ABC):
         self.step = step
         self.noted = False
         """Whether anything was said. With nothing said it is not captured what passed, which is not: nothing passed."""
+        self.naming: Naming | None = None
+        """How the run around names passages that have no id of their own."""
 
     @property
     def budget(self) -> Budget | None:
@@ -40,9 +44,13 @@ class Recorder(ABC):
     def flowed(self, given: Sequence[str], returned: Sequence[str]) -> None:
         """Note the ids that a decorated function was given and those of them that it returned."""
 
+    def name_of(self, item: object) -> str | None:
+        """The id of a passage: as the run around knows it, else as it says itself."""
+        return (self.naming(item) if self.naming is not None else None) or identifier_of(item, ID_KEYS)
+
     def _id(self, item: object) -> str | None:
         self.noted = True
-        found = identifier_of(item, ID_KEYS)
+        found = self.name_of(item)
         if found is None:
             warn_once(f"id in {self.kind}", "stage(%r): a %s has no id: it is left out", self.kind, type(item).__name__)
         return found

@@ -46,6 +46,8 @@ def put_context(out: dict[str, Value], stage: ContextAssembly, cap: int) -> None
         put_count(out, a.CONTEXT_DROPPED_COUNT, len(stage.dropped), stage.dropped_count, cap)
     if stage.budget is not None:
         put_budget(out, stage.budget)
+    if stage.tokenizer is not None:
+        put_known(out, (a.CONTEXT_TOKENIZER, stage.tokenizer))
 
 
 def put_budget(out: dict[str, Value], budget: Budget | None) -> None:
@@ -76,6 +78,7 @@ def decode_context(attributes: Attributes) -> ContextAssembly | None:
         dropped=dropped,
         dropped_reasons=get_column(attributes, a.CONTEXT_DROPPED_REASONS, len(dropped), str),
         budget=decode_budget(attributes),
+        tokenizer=get(attributes, a.CONTEXT_TOKENIZER, str),
         count=get_count(attributes, a.CONTEXT_COUNT, size),
         dropped_count=get_count(attributes, a.CONTEXT_DROPPED_COUNT, len(dropped)),
     )

@@ -160,7 +160,8 @@ CONTEXT: Final = Section(
     (
         Row(a.CONTEXT_IDS, "ids", "the passages found in the prompt, in prompt order; absent when not captured"),
         Row(a.CONTEXT_COUNT, "passages", "how many: 0 is a fact; else when the list is cut"),
-        Row(a.CONTEXT_TOKENS, "tokens", "of each, by the tokenizer named below"),
+        Row(a.CONTEXT_TOKENS, "tokens", "of each, by the tokenizer named here or as the budget's"),
+        Row(a.CONTEXT_TOKENIZER, "", "what counted them, where it is not the budget's tokenizer"),
         Row(a.CONTEXT_TRUNCATED, "", "whether a part of it is missing"),
         Row(a.CONTEXT_KEPT_START, "characters of the passage", "where a part that survived begins"),
         Row(a.CONTEXT_KEPT_END, "characters of the passage", "where it ends, exclusive"),

@@ -44,6 +44,9 @@ class FakeRun:
         assert started_ns <= ended_ns
         self.recorded.append((stage, error))
 
+    def name_of(self, item):
+        return None
+
     def tell(self, told):
         self.told.append(told)
 

@@ -128,6 +128,7 @@ def contexts(draw, steps=maybe_words):
         dropped=dropped,
         dropped_reasons=column(draw, len(dropped), words),
         budget=draw(budgets),
+        tokenizer=draw(maybe_words),
     )
 
 

@@ -117,6 +117,18 @@ TABLE = {
         ("filter", "filtered"),
     ),
     "denied": (A, path("a b", "b", "b", permissions=permissions("b", "a")), [FINE], ("permission", "denied")),
+    "denied inside the search": (
+        A,
+        path("b", "b", "b", retrievals=(retrieval("b", "b a"),), permissions=permissions("b", "a")),
+        [FINE],
+        ("permission", "denied"),
+    ),
+    "filtered inside the search": (
+        A,
+        path("b", "b", "b", retrievals=(retrieval("b", "b a"),), filtered=filtered("b", "a")),
+        [FINE],
+        ("filter", "filtered"),
+    ),
     "denied, then nothing left to filter": (
         A,
         path("a", "", "", "abstained", permissions=permissions("", "a"), filtered=filtered("")),
