@@ -145,6 +145,7 @@ def _mark(run: Run, parent: Run, tags: Sequence[str] | None) -> None:
     if run.raw_mark is not None and run.raw_mark != parent.raw_mark:
         run.mark = run.raw_mark
         run.spanned = True
+        run.is_retrieval = run.mark == "retrieval"
 
 
 def _node(run: Run) -> None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
+from rag_probe import attributes as a
 from rag_probe.stages import ContextAssembly
 from rag_probe.wire import encode
 from rag_probe_langchain.context import Seen
 from rag_probe_langchain.request import Request, TextStep
 from rag_probe_langchain.spans import beside
 
+_OF_THE_CALL: Final = (a.BUDGET_LIMIT, a.BUDGET_USED, a.BUDGET_TOKENIZER)
 SHORTEST: Final = 16
 """Characters below which a text may reappear by chance."""
 
@@ -33,5 +34,8 @@ def _reappears(text: str, prompt: str, seen: Seen) -> bool:
 
 def _record(step: TextStep, stage: ContextAssembly) -> None:
     run = step.run
-    attributes = encode(replace(stage, step=run.name, budget=None), run.request.options.policy.max_items)
+    attributes = encode(stage, run.request.options.policy.max_items)
+    for name in _OF_THE_CALL:
+        attributes.pop(name, None)
+    attributes[a.STEP_NAME] = run.name
     beside(run, "context", attributes, step.ended)

@@ -13,7 +13,7 @@ from rag_probe_langchain.locating.in_order import in_order
 from rag_probe_langchain.locating.locate import Located, locate
 from rag_probe_langchain.request import Request
 from rag_probe_langchain.run import Ids
-from rag_probe_langchain.tokens import Tokenizer
+from rag_probe_langchain.tokens import Tokenizer, counts
 
 _PROBE: Final = 24
 """Characters at either end of a text by which it is looked for where nobody expects it."""
@@ -82,7 +82,7 @@ def _may_stand(text: str, rest: str) -> bool:
 
 def _whole(ids: Ids, texts: Sequence[str], last: Ids, request: Request, tokenizer: Tokenizer) -> ContextAssembly:
     """All of `texts`, uncut and each once."""
-    tokens = tuple(map(tokenizer.count, texts))
+    tokens = counts(tokenizer, texts)
     dropped, reasons = _dropped(ids, last, request)
     stage = ContextAssembly(
         ids=ids, tokens=tokens, truncated=(False,) * len(ids), dropped=dropped, dropped_reasons=reasons

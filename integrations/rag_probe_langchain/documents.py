@@ -74,6 +74,8 @@ class Documents:
 
     def news(self, passages: Sequence[object]) -> list[Document]:
         """Those of `passages` that were never seen, neither as this object nor as another one of that id."""
+        if self._by_object.keys() >= set(map(id, passages)):
+            return []
         strangers = [item for item in bare(passages) if id(item) not in self._by_object]
         if not strangers:
             return strangers
@@ -121,7 +123,8 @@ class Documents:
             self._by_object.update(zip(map(id, documents), chunks.ids, strict=True))
             self._alive.append(documents if isinstance(documents, tuple) else list(documents))
             self._note(chunks.ids, texts)
-        self._score(chunks.ids, chunks.scores)
+        if chunks.scores:
+            self._score(chunks.ids, chunks.scores)
         self._remember(passages, chunks.ids)
         return chunks
 
@@ -130,7 +133,8 @@ class Documents:
         texts = [self.whole[name] for name in dict.fromkeys(ids) if name in self.whole]
         if self._variants:
             texts += [text for name in ids for text in self._variants.get(name, ())]
-        return list(dict.fromkeys(texts))
+            return list(dict.fromkeys(texts))
+        return texts if len(set(texts)) == len(texts) else list(dict.fromkeys(texts))
 
     def alone(self, texts: Sequence[str]) -> Ids | None:
         """The ids of these texts; None unless each is the only text of one passage only."""

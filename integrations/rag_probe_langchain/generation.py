@@ -67,12 +67,16 @@ def _generation(
         cached_tokens=usage.cached_tokens,
         cache_write_tokens=usage.cache_write_tokens,
         reasoning_tokens=usage.reasoning_tokens,
-        finish_reasons=finish_reasons_of(response),
-        cache_hit=None if response is None else cache_hit_of(response),
+        finish_reasons=finish_reasons_of(parts if _is_only_one(response) else response),
+        cache_hit=None if response is None else cache_hit_of(response if parts.message is None else parts),
         prompt=asked,
         output=written,
         context=context,
     )
+
+
+def _is_only_one(response: LLMResult | None) -> bool:
+    return response is not None and bool(response.generations) and len(response.generations[0]) == 1
 
 
 def _text(messages: Sequence[BaseMessage] | str) -> str:

@@ -60,7 +60,7 @@ def _ids(
     documents: Sequence[Document], keys: set[str], policy: CapturePolicy, seen: int
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     plain = [document.id for document in documents]
-    if _are_ids(plain) and all(plain):
+    if set(map(type, plain)) == _STR and all(plain) and _are_short(plain):
         return tuple(plain), ()  # pyright: ignore[reportReturnType] - just checked
     wanted = [key for key in policy.id_keys if key in keys]
     pairs = [_identity(document, wanted, policy, seen + place) for place, document in enumerate(documents, 1)]
@@ -107,9 +107,10 @@ def _words(metadata: Sequence[Metadata], wanted: Sequence[str], keys: set[str]) 
     column = _first(metadata, wanted, keys)
     if not column:
         return ()
-    if _are_ids(column):
+    kinds = set(map(type, column))
+    if kinds == _STR and _are_short(column):
         return tuple(column)  # pyright: ignore[reportReturnType] - just checked
-    if set(map(type, column)) == _INT:
+    if kinds == _INT:
         numbers: Sequence[int] = column  # pyright: ignore[reportAssignmentType] - just checked
         if min(numbers) > -_LARGE and max(numbers) < _LARGE:
             return tuple(map(str, numbers))
@@ -117,17 +118,18 @@ def _words(metadata: Sequence[Metadata], wanted: Sequence[str], keys: set[str]) 
     return words if any(words) else ()
 
 
-def _are_ids(column: Sequence[object]) -> bool:
-    """Whether all are texts that an id may be as they stand: at C speed, which is what most columns need."""
-    if set(map(type, column)) != _STR:
-        return False
-    texts: Sequence[str] = column  # pyright: ignore[reportAssignmentType] - just checked
+def _are_short(column: Sequence[object]) -> bool:
+    """Whether these texts may be ids as they stand: at C speed, which is what most columns need."""
+    texts: Sequence[str] = column  # pyright: ignore[reportAssignmentType] - as the caller checked
     return max(map(len, texts)) <= MAX_ID and "".join(texts).isascii()
 
 
 def _first(metadata: Sequence[Metadata], wanted: Sequence[str], keys: set[str]) -> list[object]:
     """Per passage, the value under the first of the `wanted` keys that it has; `[]` when no passage has any."""
+    if keys.isdisjoint(wanted):
+        return []
     known = [key for key in wanted if key in keys]
     if len(known) < 2:
-        return [item.get(known[0]) for item in metadata] if known else []
+        key = known[0]
+        return [item.get(key) for item in metadata]
     return [next((item[key] for key in known if item.get(key) is not None), None) for item in metadata]

@@ -7,6 +7,7 @@ around it: what its own stages did concerns that retrieval only.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Final
 
 from rag_probe_langchain.request import Request
@@ -54,7 +55,7 @@ def found(inside: Run | None, request: Request, came: Inner) -> None:
 
     They join what the retrievals since the last stage or model call returned.
     """
-    if not is_within_retrieval(inside):
+    if inside is None or not (inside.is_retrieval or inside.retriever is not None):
         known = known_to(inside, request)
         known.last = union([known.last, came.ids]) if known.joining and known.last else came.ids
         known.joining = True
@@ -69,7 +70,7 @@ def found(inside: Run | None, request: Request, came: Inner) -> None:
 
 def narrowed(inside: Run | None, request: Request, ids: Ids) -> None:
     """A stage let `ids` through, or a step was given just these."""
-    if not is_within_retrieval(inside):
+    if inside is None or not (inside.is_retrieval or inside.retriever is not None):
         known = known_to(inside, request)
         known.last = ids
         known.joining = False
@@ -77,12 +78,13 @@ def narrowed(inside: Run | None, request: Request, ids: Ids) -> None:
 
 def passed(inside: Run | None, request: Request, after: Ids, before: Ids | None = None) -> None:
     """Tell the runs around a stage what it made of `before`, so that they do not take it for their own doing."""
+    touched = request.touched
     while inside is not None:
         results = inside.results
         if results is None:
             results = inside.results = []
-        inside.inner_end = request.touched
-        if before in results:
+        inside.inner_end = touched
+        if before is not None and before in results:
             results.remove(before)
         if len(results) < _RESULTS:
             results.append(after)
@@ -105,7 +107,7 @@ def is_within_retrieval(inside: Run | None) -> bool:
 
 def union(sets: Iterable[Ids]) -> Ids:
     """All ids in first-seen order."""
-    return tuple(dict.fromkeys(name for ids in sets for name in ids))
+    return tuple(dict.fromkeys(chain.from_iterable(sets)))
 
 
 def minimal(sets: Sequence[Ids]) -> Ids:

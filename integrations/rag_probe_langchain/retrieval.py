@@ -36,10 +36,11 @@ def retrieval_ended(run: Run, outputs: object, ended: int) -> dict[str, Value]:
 def returned(run: Run, passages: Sequence[object], ended: int) -> Made:
     """A retrieval gave back `passages`: for what stands around it they are one search's, whatever ran inside it."""
     documents = run.request.documents
-    seen = _scores_seen(run)
-    made = Made(documents.add(passages))
-    chunks = made.chunks
-    documents.rescored.difference_update(chunks.ids)
+    seen = _scores_seen(run) if run.candidates else {}
+    chunks = documents.add(passages)
+    made = Made(chunks)
+    if documents.rescored:
+        documents.rescored.difference_update(chunks.ids)
     if run.candidates:
         keys = run.request.options.policy.score_keys
         sources = [Source(inner.passages, inner.ids) for inner in run.candidates]
@@ -90,6 +91,8 @@ def _scores_seen(run: Run) -> dict[str, set[float | None]]:
 
 
 def _top_k(run: Run) -> int | None:
+    if run.metadata.keys().isdisjoint(_TOP_K):
+        return None
     for key in _TOP_K:
         value = run.metadata.get(key)
         if isinstance(value, int) and not isinstance(value, bool):

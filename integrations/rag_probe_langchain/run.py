@@ -71,6 +71,8 @@ class Run:
     """The mark in its metadata, which it may have inherited."""
     mark: Mark | None = None
     """The stage that the app says this very run is."""
+    is_retrieval: bool = False
+    """A retriever's run, or a step that the app marked as a retrieval."""
     inside_mark: bool = False
     """Whether a run around it was marked as a stage: what happens in here is that stage's business."""
     agent: bool = False
@@ -136,14 +138,9 @@ class Run:
         """Whether it gets a span whatever it returns."""
         self.above: Run | None = None
         """The nearest run around it that has a span."""
+        if kind == "retriever":
+            self.is_retrieval = True
         if parent is not None:
             self.above = parent if parent.spanned else parent.above
-            if parent.retriever is not None:
-                self.retriever = parent.retriever
-            elif parent.kind == "retriever" or parent.mark == "retrieval":
-                self.retriever = parent
-
-    @property
-    def is_retrieval(self) -> bool:
-        """A retriever's run, or a step that the app marked as a retrieval."""
-        return self.kind == "retriever" or self.mark == "retrieval"
+            if parent.retriever is not None or parent.is_retrieval:
+                self.retriever = parent.retriever or parent

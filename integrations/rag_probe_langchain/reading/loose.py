@@ -31,9 +31,11 @@ def is_plain(kind: type[object]) -> bool:
 
 def mapping_of(value: object) -> Mapping[object, object]:
     """`value` when it is a plain mapping, the fields of a pydantic model, else nothing."""
+    if type(value) is dict:  # most are, and this is asked a dozen times per model call
+        return value  # pyright: ignore[reportUnknownVariableType] - any dict
     if value is None:
         return {}
-    if type(value) is dict or (is_plain(type(value)) and isinstance(value, Mapping)):
+    if is_plain(type(value)) and isinstance(value, Mapping):
         return cast("Mapping[object, object]", value)
     return {**value.__dict__} if isinstance(value, BaseModel) else {}
 

@@ -39,6 +39,9 @@ def response_of(result: object) -> Response:
 
 def finish_reasons_of(result: object) -> tuple[str, ...]:
     """Why each of the alternative generations stopped, in the provider's words; empty when it does not say."""
+    if isinstance(result, Response):
+        reason = _named(_REASONS, result.metadata, result.info)
+        return (reason,) if reason else ()
     reasons = [_named(_REASONS, response.metadata, response.info) for response in _responses(result)]
     return tuple([reason for reason in reasons if reason])
 

@@ -8,9 +8,9 @@ which count cached or reasoning tokens *beside* input and output; they are added
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
+from rag_probe.values import value
 from rag_probe_langchain.reading.loose import count_of, first_count, mapping_of, sum_counts
 from rag_probe_langchain.reading.response import Response, response_of
 
@@ -34,7 +34,7 @@ _RAW: Final = ("token_usage", "usage", "usage_metadata", "token_count")
 _TOP_LEVEL: Final = ("prompt_eval_count", "eval_count")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Usage:
     """Tokens of one model call. None: not known."""
 
@@ -58,10 +58,12 @@ def usage_of(result: object) -> Usage:
     response = response_of(result)
     standard = mapping_of(getattr(response.message, "usage_metadata", None))
     usage = _standard(standard) if standard else UNKNOWN
+    if usage is not UNKNOWN:
+        return usage
     for values in _raw_reports(response):
-        if usage != UNKNOWN:
-            break
         usage = _raw(values)
+        if usage is not UNKNOWN:
+            break
     return usage
 
 
