@@ -76,7 +76,7 @@ def _record(run: Run, stage: Stage, started: int, ended: int, error: str | None)
         attributes[a.ERROR_TYPE] = error
     above = run if run.spanned else run.above
     run.request.pending.append(StageSpan(above, _title(stage, run), attributes, started, ended))
-    _flow(run, stage)
+    _flow(run, stage, started)
 
 
 def _title(stage: Stage, run: Run) -> str:
@@ -95,12 +95,12 @@ def _title(stage: Stage, run: Run) -> str:
             return run.name
 
 
-def _flow(run: Run, stage: Stage) -> None:
+def _flow(run: Run, stage: Stage, started: int) -> None:
     """What the app told is not inferred again."""
     request = run.request
     match stage:
         case Retrieval(documents=chunks) if chunks is not None:
-            found(run, request, Inner((), chunks.ids, chunks.scores))
+            found(run, request, Inner((), chunks.ids, chunks.scores, started))
             passed(run, request, chunks.ids)
         case Rerank(ids=ids):
             _decided(run, ids, ())

@@ -153,7 +153,9 @@ class Documents:
         ids: list[str] = []
         for name, rule, document in zip(chunks.ids, chunks.id_rules, documents, strict=True):
             ids.append(self._origin(name, document.page_content, ids) if rule in _WEAK else name)
-        return replace(chunks, ids=tuple(ids))
+        triples = zip(ids, chunks.ids, chunks.id_rules, strict=True)
+        rules = tuple([rule if name == own else "content" for name, own, rule in triples])
+        return replace(chunks, ids=tuple(ids), id_rules=rules)
 
     def _origin(self, name: str, text: str, taken: Sequence[str]) -> str:
         """The passage that one without a name of its own is a copy or a piece of, else itself.

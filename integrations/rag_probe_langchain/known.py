@@ -65,6 +65,7 @@ def found(inside: Run | None, request: Request, came: Inner) -> None:
             if inside.candidates is None:
                 inside.candidates = []
             inside.candidates.append(came)
+        came = came._replace(started=inside.started)
         inside = inside.parent
 
 

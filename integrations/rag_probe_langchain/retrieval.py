@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Final
 
 from rag_probe import attributes as a
@@ -12,7 +13,7 @@ from rag_probe.wire import encode
 from rag_probe_langchain.flow import is_moved
 from rag_probe_langchain.known import found, passed, union
 from rag_probe_langchain.parents import Made, Source, with_parents
-from rag_probe_langchain.run import Inner, Run
+from rag_probe_langchain.run import Ids, Inner, Run
 from rag_probe_langchain.scan import sequence
 from rag_probe_langchain.spans import beside
 
@@ -46,7 +47,7 @@ def returned(run: Run, passages: Sequence[object], ended: int) -> Made:
         sources = [Source(inner.passages, inner.ids) for inner in run.candidates]
         made = with_parents(chunks, passages, sources, keys)
         _ranked(run, made.chunks, seen, ended)
-    found(run.parent, run.request, Inner(passages, chunks.ids, chunks.scores))
+    found(run.parent, run.request, Inner(passages, chunks.ids, chunks.scores, run.started))
     passed(run.parent, run.request, chunks.ids)
     return made
 
@@ -54,7 +55,7 @@ def returned(run: Run, passages: Sequence[object], ended: int) -> Made:
 def retrieval_attributes(run: Run, query: object, chunks: Chunks | None) -> dict[str, Value]:
     """The stage as attributes."""
     policy = run.request.options.policy
-    candidates = None if run.candidates is None else Chunks(ids=union([inner.ids for inner in run.candidates]))
+    candidates = None if run.candidates is None else Chunks(ids=_candidates(run.candidates))
     stage = Retrieval(
         name=run.name,
         query=policy.content_of(query) if isinstance(query, str) else None,
@@ -63,6 +64,11 @@ def retrieval_attributes(run: Run, query: object, chunks: Chunks | None) -> dict
         candidates=candidates,
     )
     return encode(stage, policy.max_items)
+
+
+def _candidates(searches: Sequence[Inner]) -> Ids:
+    """In the order in which the searches began: those that run side by side end as they like."""
+    return union([inner.ids for inner in sorted(searches, key=attrgetter("started"))])
 
 
 def _ranked(run: Run, chunks: Chunks, seen: dict[str, set[float | None]], ended: int) -> None:

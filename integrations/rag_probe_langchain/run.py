@@ -44,6 +44,8 @@ class Inner(NamedTuple):
     ids: Ids
     scores: Sequence[float | None]
     """Of equal length, or empty."""
+    started: int
+    """When the step began in which it stands, directly below the retrieval; nanoseconds since the epoch."""
 
 
 class Known:

@@ -116,7 +116,7 @@ def _retrieved(run: Run, news: Sequence[object], ended: int) -> None:
     documents = run.request.documents
     given = [Source(passages, documents.before(passages)) for _, passages in lists_in(run.inputs) if passages]
     made = with_parents(documents.add(news), news, given, run.request.options.policy.score_keys)
-    found(run.parent, run.request, Inner(news, made.chunks.ids, made.chunks.scores))
+    found(run.parent, run.request, Inner(news, made.chunks.ids, made.chunks.scores, run.started))
     passed(run.parent, run.request, made.chunks.ids)
     attributes = retrieval_attributes(run, run.inputs, made.chunks)
     attributes[a.INFERRED] = ("retrievals", "retrieved") if made.guessed else ("retrievals",)

@@ -14,11 +14,17 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 import pytest
+from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.sdk.trace.id_generator import IdGenerator
 
+from rag_probe.path import EvidencePath
+from rag_probe.protocols import Selection
+from rag_probe_collector.dialects import INTEREST
+from rag_probe_collector.otlp.decode import SpanDecoder
+from rag_probe_collector.sources.traces import TraceSource
 from rag_probe_langchain import RagProbeCallbackHandler
 from tests.rag_probe_langchain.recorded import assert_well_formed
 
@@ -114,3 +120,21 @@ def _without_random_ids(lines: Sequence[str]) -> list[str]:
     """LangGraph's task and checkpoint ids, numbered in order of appearance."""
     seen: dict[str, str] = {}
     return [_UUID.sub(lambda found: seen.setdefault(found[0], f"uuid-{len(seen) + 1}"), line) for line in lines]
+
+
+class _Memory:
+    """A store of spans, as the collector reads one."""
+
+    def __init__(self, spans: Sequence[ReadableSpan]) -> None:
+        self._spans = SpanDecoder(INTEREST).decode(encode_spans(list(spans)).SerializeToString())
+
+    def scan(self, selection: Selection) -> Iterator[list[Any]]:
+        yield self._spans
+
+    def load(self, traces: Any) -> Iterator[list[Any]]:
+        yield [span for span in self._spans if span.trace_id in traces]
+
+
+def paths_of(spans: Sequence[ReadableSpan]) -> list[EvidencePath]:
+    """What the collector makes of the spans: exported, decoded and assembled."""
+    return list(TraceSource(_Memory(spans)).paths(Selection()))
