@@ -34,7 +34,7 @@ from rag_probe_collector.register import (
 from rag_probe_collector.scoring import Reviews, score
 from rag_probe_collector.scoring.case_json import case_json
 from rag_probe_collector.scoring.case_schema import CaseJson
-from rag_probe_collector.scoring.experiment import Run, check_run, choose_run
+from rag_probe_collector.scoring.experiment import Run, by_thread, check_run, choose_run
 from rag_probe_collector.sources.store import TellsUnread
 
 _FIRST_WARNINGS: Final = 20
@@ -85,7 +85,8 @@ def evaluate(
     inputs = _read(request)
     metrics = metrics_for(inputs.thresholds, str(request.thresholds))
     cases = _chosen(inputs.register, request.split)
-    run = choose_run(source.paths(selection), request.experiment, visible(request.source))
+    paths = by_thread(source.paths(selection), frozenset(inputs.register.by_id()))
+    run = choose_run(paths, request.experiment, visible(request.source))
     run = _of_cases(run, inputs.register, cases, visible(request.source))
     missing = check_run(run, cases, visible(request.source))
     brought = source.reviews() if isinstance(source, BringsReviews) else ()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from typing import NamedTuple
 
 from rag_probe.path import EvidencePath
@@ -17,6 +19,15 @@ class Run(NamedTuple):
     paths: tuple[EvidencePath, ...]
     left_out: int
     """Paths that belong to no case at all."""
+
+
+def by_thread(paths: Iterable[EvidencePath], cases: AbstractSet[str]) -> Iterator[EvidencePath]:
+    """Of a checkpoint without a case id, a thread id that equals a case id names the case (contracts 6)."""
+    for path in paths:
+        if path.source == "checkpoint" and path.tags.case_id is None and path.thread_id in cases:
+            yield replace(path, tags=replace(path.tags, case_id=path.thread_id))
+        else:
+            yield path
 
 
 def choose_run(paths: Iterable[EvidencePath], wanted: str | None, source: str) -> Run:

@@ -21,7 +21,7 @@ from rag_probe_langchain.reading.usage import usage_of
 from rag_probe_langchain.request import Made
 from rag_probe_langchain.run import Ids
 from rag_probe_langchain.scan import Found, lists_in
-from rag_probe_langgraph.checkpoints.roles import Role, default_role
+from rag_probe_langgraph.checkpoints.roles import Role, role_of
 
 SHORTEST: Final = 16
 """Characters below which a text may hold a passage by chance."""
@@ -44,8 +44,8 @@ class Evidence:
         self.tools: list[Step[ToolCall]] = []
         self.output: dict[str, object] = {}
         """What the turn wrote last into every channel that may be its answer."""
-        self.read_as: dict[str, Role] = {}
-        """How each channel was read."""
+        self.read_as: dict[str, list[Role]] = {}
+        """How each channel was read, in the order in which it first was."""
         self.unmapped: dict[str, None] = {}
         """Channels that nothing was read from."""
         self.inferred: tuple[str, ...] = ()
@@ -66,12 +66,12 @@ class Evidence:
 
     def wrote(self, node: str, channel: str, value: object, *, given: bool) -> None:
         """Read one write; `given`: of what went into the graph, where a text is no answer of it."""
-        role = self._roles.get(channel) or default_role(channel)
+        role = role_of(channel, self._roles)
         if given and role in (None, "answer") and isinstance(value, str):
             return
         lists = [found for found in lists_in(value) if found.passages or channel in self._sets]
         if role in ("messages", None) and (messages := _messages(value)):
-            self.read_as[channel] = "messages"
+            self._note(channel, "messages")
             self._talked(node, messages)
         elif lists and role not in ("ignore", "answer"):
             for found in lists:
@@ -79,10 +79,15 @@ class Evidence:
         elif isinstance(value, (str, BaseMessage)) and role != "ignore":
             self._text(node, channel, role, value)
         elif role in ("answer", "citations", "confidence", "outcome"):
-            self.read_as[channel] = role
+            self._note(channel, role)
             self.output[channel] = value
         else:
             self.unmapped[channel] = None
+
+    def _note(self, channel: str, role: Role) -> None:
+        roles = self.read_as.setdefault(channel, [])
+        if role not in roles:
+            roles.append(role)
 
     def _passages(self, node: str, channel: str, role: Role | None, found: Found) -> None:
         documents = self.request.documents
@@ -93,23 +98,23 @@ class Evidence:
         if role == "retrieved" or (role is None and fresh):
             self._arrived(node, channel, chunks)
         elif role == "permitted":
-            self.read_as[channel] = role
+            self._note(channel, role)
             self._checked(before or (), chunks.ids)
         elif role == "context":
-            self.read_as[channel] = role
+            self._note(channel, role)
             left = set(chunks.ids)
             self.context = ContextAssembly(
                 step=node, ids=chunks.ids, dropped=tuple([name for name in before or () if name not in left])
             )
         else:
-            self.read_as[channel] = role or "filtered"
+            self._note(channel, role or "filtered")
             self._changed(node, before or (), chunks)
 
     def _all(self) -> list[Ids]:
         return [step.stage.documents.ids for step in self.retrievals if step.stage.documents is not None]
 
     def _arrived(self, node: str, channel: str, chunks: Chunks) -> None:
-        self.read_as[channel] = "retrieved"
+        self._note(channel, "retrieved")
         self.retrievals.append(Step(Retrieval(name=node, documents=chunks)))
         self.last = union([self.last, chunks.ids]) if self._joining and self.last else chunks.ids
         self._joining = True
@@ -142,16 +147,16 @@ class Evidence:
     def _text(self, node: str, channel: str, role: Role | None, value: str | BaseMessage) -> None:
         text = value if isinstance(value, str) else message_text(value)
         if role == "question":
-            self.read_as[channel] = role
+            self._note(channel, role)
             self.question = self.request.asked = text or self.question
         elif role == "context" or (role is None and self._holds_passages(node, channel, text)):
             if role == "context":
                 self._holds_passages(node, channel, text)
         elif role in ("confidence", "outcome", "citations"):
-            self.read_as[channel] = role
+            self._note(channel, role)
             self.output[channel] = text
         else:
-            self.read_as[channel] = "answer"
+            self._note(channel, "answer")
             self.output[channel] = text
             self._made(text, None)
 
@@ -161,7 +166,7 @@ class Evidence:
         seen = assemble(text, self.last, self.request)
         if seen is None or not seen.stage.ids:
             return False
-        self.read_as[channel] = "context"
+        self._note(channel, "context")
         handed_on = self.context is not None and self.context.ids == seen.stage.ids
         self.context = ContextAssembly(
             step=self.context.step if handed_on and self.context is not None else node,

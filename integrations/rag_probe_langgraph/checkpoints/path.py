@@ -13,7 +13,7 @@ from rag_probe.measured import number
 from rag_probe.passages import union
 from rag_probe.path import EvidencePath, Step
 from rag_probe.policy import CapturePolicy
-from rag_probe.stages import Answer, Node
+from rag_probe.stages import Answer, CaseTags, Node
 from rag_probe.wire import decode_root
 from rag_probe.wire.answer import OUTCOMES
 from rag_probe_langchain.answer import Read, answer_of
@@ -50,7 +50,7 @@ class Reading(NamedTuple):
     """A path, and how its channels were read."""
 
     path: EvidencePath
-    read_as: Mapping[str, Role]
+    read_as: Mapping[str, Sequence[Role]]
     unmapped: Sequence[str]
 
 
@@ -118,7 +118,7 @@ def _path(turn: Turn, evidence: Evidence, nodes: Sequence[Step[Node]], error: st
         thread_id=first.thread,
         source="checkpoint",
         started_at=first.at,
-        tags=root.tags,
+        tags=CaseTags() if turn.later else root.tags,  # the later branch is the case's result
         identity=root.identity,
         question=None if evidence.question is None else evidence.request.options.policy.content_of(evidence.question),
         retrievals=tuple(evidence.retrievals) or None,
@@ -132,7 +132,7 @@ def _path(turn: Turn, evidence: Evidence, nodes: Sequence[Step[Node]], error: st
         answer_generation=len(evidence.generations) - 1 if evidence.generations else None,
         citations=None if read.answer is None else read.answer.citations,
         generations=tuple(evidence.generations) or None,
-        tools=tuple(evidence.tools) if "messages" in evidence.read_as.values() else None,
+        tools=tuple(evidence.tools) if ["messages"] in evidence.read_as.values() else None,
         nodes=tuple(nodes),
         latency_ms=_milliseconds(first.at, last.at),
         error=error,

@@ -16,7 +16,7 @@ _NEWEST: Final = 9
 """The last migration that this release knows (langgraph-checkpoint-postgres 3.2)."""
 _OWN: Final = "__"
 _CONNECT_S: Final = 10
-_THREAD: Final = "SELECT thread_id FROM checkpoints WHERE thread_id > %s ORDER BY thread_id LIMIT 1"
+_THREADS: Final = "SELECT thread_id FROM checkpoints GROUP BY thread_id ORDER BY min(checkpoint_id), thread_id"
 _CHECKPOINTS: Final = """
 SELECT checkpoint_ns, checkpoint_id, parent_checkpoint_id, metadata FROM checkpoints
 WHERE thread_id = %s ORDER BY checkpoint_id"""
@@ -62,11 +62,9 @@ class PostgresStore:
             raise
 
     def threads(self) -> Iterator[str]:
-        """By id, one look-up each."""
-        last: object = ""
-        while rows := self._query(_THREAD, (last,)):
-            last = rows[0][0]
-            yield str(last)
+        """By their first checkpoint; the ids of all are held."""
+        for (thread,) in self._query(_THREADS):
+            yield str(thread)
 
     def saved(self, thread: str, channels: Collection[str] | None) -> list[Saved]:
         """The checkpoints without their states."""

@@ -60,9 +60,9 @@ _BY_NAME: Final[Mapping[str, Role]] = {
 """What a channel's name says of it; passages and other text are told by what they are."""
 
 
-def default_role(channel: str) -> Role | None:
-    """The role that a channel has by its name alone; None: by what is written into it."""
-    return _BY_NAME.get(channel)
+def role_of(channel: str, roles: Mapping[str, Role]) -> Role | None:
+    """What the mapping says, which then says all; without one, what the name says. None: by what is written."""
+    return roles.get(channel, "ignore") if roles else _BY_NAME.get(channel)
 
 
 def load_roles(path: Path) -> Mapping[str, Role]:
@@ -80,3 +80,8 @@ def load_roles(path: Path) -> Mapping[str, Role]:
             raise SourceError(f"{path}: {channel}: expected one of {', '.join(ROLES)}, found {role!r}")
         mapping[str(channel)] = role
     return mapping
+
+
+def wanted(roles: Mapping[str, Role]) -> frozenset[str] | None:
+    """The channels whose values must be read: those that a mapping names, or all (None)."""
+    return frozenset(channel for channel, role in roles.items() if role != "ignore") if roles else None

@@ -20,10 +20,11 @@ class SaverStore:
 
     def threads(self) -> Iterator[str]:
         """Every thread; a saver can only be asked for everything, so that the ids of all are held."""
-        found: dict[str, None] = {}
+        first: dict[str, str] = {}
         for listed in self._saver.list(None):
-            found[_place(listed)[0]] = None
-        yield from sorted(found)
+            thread, _, name = _place(listed)
+            first[thread] = min(name, first.get(thread, name))
+        yield from sorted(first, key=lambda thread: (first[thread], thread))
 
     def saved(self, thread: str, channels: Collection[str] | None) -> list[Saved]:  # noqa: ARG002  # the protocol's signature
         """Its checkpoints; a saver reads every channel, asked for or not."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
+from itertools import islice
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -16,13 +16,14 @@ from rag_probe.protocols import Selection, Source, SourceError, SourceOptions
 from rag_probe_langgraph.checkpoints.path import path_of
 from rag_probe_langgraph.checkpoints.plain import Reader
 from rag_probe_langgraph.checkpoints.postgres import PostgresStore
-from rag_probe_langgraph.checkpoints.roles import Role, load_roles
+from rag_probe_langgraph.checkpoints.roles import Role, load_roles, wanted
 from rag_probe_langgraph.checkpoints.saved import Store
 from rag_probe_langgraph.checkpoints.saver import SaverStore
+from rag_probe_langgraph.checkpoints.selecting import in_order, is_selected
 from rag_probe_langgraph.checkpoints.sqlite import SqliteStore
+from rag_probe_langgraph.checkpoints.told import Told
 from rag_probe_langgraph.checkpoints.turns import turns_of
 
-_logger: Final = logging.getLogger("rag_probe.checkpoints")
 _SQLITE: Final = "sqlite:///"
 _POSTGRES: Final = ("postgresql://", "postgres://")
 
@@ -39,13 +40,22 @@ class CheckpointSource:
         self._roles = roles
 
     def paths(self, selection: Selection) -> Iterator[EvidencePath]:
-        """Thread by thread, in each by the time at which its turns ended."""
-        _ = selection  # still to come
+        """The selected paths, oldest first; in memory are one thread, and what waits for its turn."""
+        chosen = (path for path in in_order(self._threads()) if is_selected(path, selection))
+        return chosen if selection.limit is None else islice(chosen, max(0, selection.limit))
+
+    def _threads(self) -> Iterator[tuple[int, list[EvidencePath]]]:
         reader = Reader()
+        channels = wanted(self._roles)
+        told = Told(self._roles)
         with closing(self._opener(reader)) as store:
             for thread in store.threads():
-                for turn in turns_of(store.saved(thread, None)):
-                    yield path_of(turn, store, reader, self._policy, self._roles).path
+                saved = store.saved(thread, channels)
+                readings = [path_of(turn, store, reader, self._policy, self._roles) for turn in turns_of(saved)]
+                for reading in readings:
+                    told.tell(reading)
+                yield saved[0].at or 0 if saved else 0, [reading.path for reading in readings]
+        told.held_back(reader)
 
 
 def open_checkpoints(location: str, options: SourceOptions, *, policy: CapturePolicy | None = None) -> Source:

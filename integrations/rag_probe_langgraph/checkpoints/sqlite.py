@@ -52,13 +52,11 @@ class SqliteStore:
         return "task_path" if "task_path" in columns else "''"
 
     def threads(self) -> Iterator[str]:
-        """By id, one look-up each: the file may be of any size."""
-        last: object = ""
-        while rows := self._query(
-            "SELECT thread_id FROM checkpoints WHERE thread_id > ? ORDER BY thread_id LIMIT 1", (last,)
+        """By their first checkpoint; the ids of all are held, nothing else of the file."""
+        for (thread,) in self._query(
+            "SELECT thread_id FROM checkpoints GROUP BY thread_id ORDER BY min(checkpoint_id), thread_id"
         ):
-            last = rows[0][0]
-            yield str(last)
+            yield str(thread)
 
     def saved(self, thread: str, channels: Collection[str] | None) -> list[Saved]:
         """The checkpoints without their states."""
