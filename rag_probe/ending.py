@@ -1,6 +1,7 @@
-"""Ends of a process at which Python runs no `atexit`: children of multiprocessing and of Celery leave by `os._exit`.
+"""The end of a process: what is still open ends with it, also where Python runs no `atexit`.
 
-Both call what is registered with them just before. Only modules that the app has loaded are looked at.
+Children of multiprocessing and of Celery leave by `os._exit`; just before, both call what is registered with them.
+Only modules that the app has loaded are looked at.
 """
 
 from __future__ import annotations
@@ -8,9 +9,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from rag_probe.faults import log_once
+
+EndOpen: TypeAlias = Callable[[object], object]
+"""Ends what is open and goes to that provider."""
 
 _POOLS: Final = "multiprocessing.util"
 """Celery's billiard uses it too."""
@@ -19,6 +23,22 @@ _LATE: Final = -100
 """After the finalizers of the app."""
 
 _work: Final[list[Callable[[], object]]] = []
+_open: Final[list[EndOpen]] = []
+
+
+def register_open(end: EndOpen) -> None:
+    """Add a way to end what an integration has open; registering one twice changes nothing."""
+    if end not in _open:
+        _open.append(end)
+
+
+def end_open(provider: object) -> None:
+    """End whatever is open and goes to `provider`, as far as it came."""
+    for end in _open:
+        try:
+            end(provider)
+        except Exception as fault:  # an integration's
+            log_once("the end of what is open", fault)
 
 
 def before_every_end(work: Callable[[], object]) -> None:

@@ -11,7 +11,7 @@ from typing import Final, Protocol, runtime_checkable
 
 from opentelemetry import metrics, trace
 
-from rag_probe.ending import before_every_end
+from rag_probe.ending import before_every_end, end_open
 from rag_probe.faults import log_once, warn_once
 
 _HANDLE: Final = "_rag_probe_handle"
@@ -66,25 +66,28 @@ class Handle:
     def shutdown(self, timeout: float = 10.0) -> None:
         """Flush, then stop what `configure` started and nothing that the app did; a second call does nothing.
 
-        What is not delivered after `timeout` seconds is dropped.
+        Questions that are open end as far as they came, marked incomplete. What is not delivered after `timeout`
+        seconds is dropped.
         """
         if not self.closed:
             self.closed = True
-            self.hurry()
+            self.conclude()
             if not self.flush(timeout):
                 for outlet in self._added:
                     outlet.give_up()
             for outlet in self._added:
                 outlet.shutdown()
 
-    def hurry(self) -> None:
-        """The process ends: an endpoint that is down is not tried with every batch."""
+    def conclude(self) -> None:
+        """The process ends: what is open ends with it, and an endpoint that is down is not tried with every batch."""
+        if self.outlets:
+            end_open(self.provider)
         for outlet in self._added:
             outlet.hurry()
 
     def leave(self) -> None:
         """What is done at the end of a process that runs no `atexit`."""
-        self.hurry()
+        self.conclude()
         self.flush()
 
     @property
@@ -108,9 +111,9 @@ def configure(service_name: str | None = None, *, keep_cases: bool = True, join:
     - Metrics are exported too when OTEL_METRICS_EXPORTER asks for it (`otlp`, `console`, …), under the same rules;
       while it is not set nothing is measured, unless the app has a meter provider.
     - OTEL_SDK_DISABLED=true: nothing is set up. OTEL_CONFIG_FILE is not read.
-    - At exit everything that has ended is sent, in children of multiprocessing and Celery too; with no endpoint to be
-      reached the app works on, and its exit waits for OTEL_EXPORTER_OTLP_TIMEOUT. A signal that nobody handles and
-      `os._exit` run no exit: flush before.
+    - At exit everything is sent, questions that are open as far as they came, in children of multiprocessing and
+      Celery too; with no endpoint to be reached the app works on, and its exit waits for OTEL_EXPORTER_OTLP_TIMEOUT.
+      A signal that nobody handles and `os._exit` run no exit: flush before.
     - A forked child exports its own spans, and not those of its parent.
 
     Raises `MissingExtraError`, a `ModuleNotFoundError`, without the extra `otlp`.
@@ -134,7 +137,7 @@ def configure(service_name: str | None = None, *, keep_cases: bool = True, join:
         handle = Handle(provider, outlets, providers.add_readers(provider, service_name, join=join), own=own)
         with suppress(AttributeError):  # a provider that takes no attributes
             setattr(provider, _HANDLE, handle)
-        atexit.register(handle.hurry)
+        atexit.register(handle.conclude)
         before_every_end(handle.leave)
         return handle
 

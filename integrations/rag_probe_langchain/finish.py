@@ -8,6 +8,8 @@ from dataclasses import replace
 from typing import TypeAlias
 from uuid import UUID
 
+from opentelemetry import trace
+
 from rag_probe import attributes as a
 from rag_probe.attributes import Value
 from rag_probe.faults import log_once
@@ -72,6 +74,13 @@ def give_up(run: Run) -> None:
         if runs.take(run.key) is not None:
             run.partial = True
             _end(run, run.key, incomplete, None)
+
+
+def end_open(provider: object) -> None:
+    """End every question that writes to `provider`, as far as it came."""
+    for root in runs.roots():
+        if (root.request.options.provider or trace.get_tracer_provider()) is provider:
+            give_up(root)
 
 
 def incomplete(run: Run, _outputs: object, _ended: int) -> dict[str, Value]:

@@ -10,11 +10,12 @@ from uuid import UUID
 from langchain_core.callbacks import BaseCallbackHandler
 
 from rag_probe.current import register_resolver
+from rag_probe.ending import register_open
 from rag_probe.faults import log_once
 from rag_probe.policy import CapturePolicy, policy_from_environment
 from rag_probe_langchain.begin import begin, begin_model
 from rag_probe_langchain.current import resolve
-from rag_probe_langchain.finish import fail, finish, finish_step, incomplete
+from rag_probe_langchain.finish import end_open, fail, finish, finish_step, incomplete
 from rag_probe_langchain.generation import generation_ended
 from rag_probe_langchain.options import IdentityOf, Options, OutcomeOf
 from rag_probe_langchain.retrieval import retrieval_ended
@@ -219,3 +220,4 @@ class RagProbeCallbackHandler(BaseCallbackHandler):
 
 
 register_resolver(resolve)
+register_open(end_open)

@@ -102,6 +102,11 @@ def stale(now: int) -> Run | None:
     return None
 
 
+def roots() -> list[Run]:
+    """The roots of all open questions."""
+    return list(_roots.values())
+
+
 def leaked(request: Request) -> Run | None:
     """A run of a question to give up, because too many are open."""
     with request.lock:
