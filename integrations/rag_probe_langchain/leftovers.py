@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from rag_probe_langchain.documents import bare
+from rag_probe_langchain.known import union
 from rag_probe_langchain.run import Ids, Run
 from rag_probe_langchain.scan import Found, lists_in
 
@@ -13,7 +14,8 @@ def without_leftovers(run: Run, before: Mapping[str, Ids], after: Sequence[Found
     """What went into a step, where it wrote over a list of an earlier turn with passages of another list.
 
     The ids may be the same, turn by turn; the objects are not. An empty list shows no objects: it was made of the only
-    other list that a stage of this question let through.
+    other list that a stage of this question let through. Where there is none, and the list came with no input and from
+    no search of this question, the step has cleared what an earlier turn had left: nothing was filtered.
     """
     given = dict(lists_in(run.inputs))
     made = {key: passages for key, passages in after if key in before and passages is not given.get(key)}
@@ -26,6 +28,8 @@ def without_leftovers(run: Run, before: Mapping[str, Ids], after: Sequence[Found
             del found[key]
         elif not passages:
             found[key] = _source(run, before, key)
+            if _is_of_an_earlier_turn(run, found[key]):
+                del found[key]
     return found
 
 
@@ -34,6 +38,15 @@ def _source(run: Run, before: Mapping[str, Ids], key: str) -> Ids:
     seen = (root.results if root is not None else None) or ()
     others = [ids for name, ids in before.items() if name != key and ids in seen]
     return others[0] if len(others) == 1 and before[key] not in seen else before[key]
+
+
+def _is_of_an_earlier_turn(run: Run, ids: Ids) -> bool:
+    """Only a graph has earlier turns; of a turn that goes on after a pause, all may be of this question."""
+    root = run.request.root
+    if root is None or root is run or run.request.resumed or "langgraph_node" not in run.metadata:
+        return False
+    given = [run.request.documents.before(passages) for _, passages in lists_in(root.inputs)]
+    return set(ids).isdisjoint(union([*given, *(root.results or ())]))
 
 
 def _is_of_another(made: set[int], key: str, objects: Mapping[str, set[int]]) -> bool:

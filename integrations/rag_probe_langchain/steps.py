@@ -76,7 +76,7 @@ def _inferred(run: Run, before: Mapping[str, Ids], after: Sequence[Found], ended
             sets[key] = documents.now(passages)
     if not before and run.results is None:
         return
-    if len(before) > 1:
+    if len(before) > 1 or (before and not all(sets.values())):
         before = without_leftovers(run, before, after)
     for change in changes(before, sets, run.results or ()):
         _changed(run, change, ended)

@@ -133,3 +133,18 @@ def two_turns(kept: list[tuple[str, ...]]) -> Any:
     graph.add_sequence([retrieve, grade])
     graph.add_edge(START, "retrieve")
     return graph.compile(checkpointer=InMemorySaver())
+
+
+def clearing() -> Any:
+    """A graph that remembers, and empties its list before it searches."""
+
+    def clear(state: Graded) -> Graded:
+        return {"found": []}
+
+    def retrieve(state: Graded) -> Graded:
+        return {"found": Search(found=passages("returns", "gift")).invoke(state["question"])}
+
+    graph = StateGraph(Graded)
+    graph.add_sequence([clear, retrieve])
+    graph.add_edge(START, "clear")
+    return graph.compile(checkpointer=InMemorySaver())

@@ -12,10 +12,10 @@ from rag_probe import attributes as a
 from rag_probe.wire import decode_node
 from rag_probe_langchain import RagProbeCallbackHandler, pauses
 from rag_probe_langgraph import RagProbeGraphHandler
-from tests.rag_probe_langchain.apps import ANSWER, Scripted
+from tests.rag_probe_langchain.apps import ANSWER, Scripted, passages
 from tests.rag_probe_langchain.recorded import Recorder, assert_well_formed
 
-from .graphs import RETRYING, approved, checked, fan_out, nested, one, two_turns
+from .graphs import RETRYING, approved, checked, clearing, fan_out, nested, one, two_turns
 
 QUESTION = {"question": "How long do I have?"}
 THREAD = {"configurable": {"thread_id": "t-1"}}
@@ -331,3 +331,16 @@ def test_a_list_of_an_earlier_turn_is_not_what_a_step_began_with(kept):
     attributes = recorder.one("rag.filter grade")
     assert tuple(attributes.get(a.FILTER_KEPT, ())) == kept
     assert set(attributes[a.FILTER_DROPPED]) == {"returns", "sale", "gift"} - set(kept)
+
+
+@pytest.mark.parametrize("given", [(), ("sale",)])
+def test_what_a_node_clears_of_an_earlier_turn_was_not_filtered(given):
+    """A list that came with the question's own input is another matter."""
+    app = clearing()
+    recorder = Recorder(RagProbeGraphHandler)
+    config = {**recorder.config, "configurable": {"thread_id": "t"}}
+    app.invoke({"question": "one"}, config)
+    recorder.exporter.clear()
+    app.invoke({"question": "two", **({"found": passages(*given)} if given else {})}, config)
+    dropped = [tuple(span.attributes[a.FILTER_DROPPED]) for span in recorder.named("rag.filter")]
+    assert dropped == ([given] if given else [])
