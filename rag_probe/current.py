@@ -1,4 +1,4 @@
-"""How `stage` and `tell` find the run they stand in: an integration registers a resolver."""
+"""How `stage` and `tell` find the run they stand in, and what is no error there: an integration registers both."""
 
 from __future__ import annotations
 
@@ -45,6 +45,18 @@ class CurrentRun(Protocol):
 Resolver: TypeAlias = Callable[[], CurrentRun | None]
 
 _resolvers: Final[list[Resolver]] = []
+_steering: Final[list[Callable[[BaseException], bool]]] = []
+
+
+def register_steering(is_steering: Callable[[BaseException], bool]) -> None:
+    """Add a way to tell a framework's control flow, which it raises through the app's code, from an error."""
+    if is_steering not in _steering:
+        _steering.append(is_steering)
+
+
+def is_steering(error: BaseException) -> bool:
+    """Whether an exception only steers: a graph that pauses has not failed."""
+    return any(tells(error) for tells in _steering)
 
 
 def register_resolver(resolver: Resolver) -> None:

@@ -12,7 +12,7 @@ from opentelemetry.context import Context, get_current
 from rag_probe import attributes as a
 from rag_probe.attributes import Value
 from rag_probe.block import Block
-from rag_probe.current import CurrentRun, Told, current_run
+from rag_probe.current import CurrentRun, Told, current_run, is_steering
 from rag_probe.faults import error_type, log_once
 from rag_probe.flow import flow
 from rag_probe.metering import meter_of
@@ -114,7 +114,8 @@ class StageBlock(Block[R]):
         """Record what was noted."""
         opened = self._opened.pop()
         try:
-            _record(opened, time_ns(), None if error is None else error_type(error))
+            failed = error is not None and not is_steering(error)
+            _record(opened, time_ns(), error_type(error) if failed else None)
         except Exception as fault:  # ours, and not the app's business
             log_once("stage", fault)
 

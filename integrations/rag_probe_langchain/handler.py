@@ -9,7 +9,7 @@ from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
 
-from rag_probe.current import register_resolver
+from rag_probe.current import register_resolver, register_steering
 from rag_probe.ending import register_open
 from rag_probe.faults import log_once
 from rag_probe.policy import CapturePolicy, policy_from_environment
@@ -21,6 +21,7 @@ from rag_probe_langchain.options import IdentityOf, Options, OutcomeOf
 from rag_probe_langchain.retrieval import retrieval_ended
 from rag_probe_langchain.run import Call
 from rag_probe_langchain.searching import entered
+from rag_probe_langchain.steering import is_control_flow
 from rag_probe_langchain.tokens import Tokenizer, tokenizer_of
 from rag_probe_langchain.tools import tool_ended
 
@@ -221,3 +222,4 @@ class RagProbeCallbackHandler(BaseCallbackHandler):
 
 register_resolver(resolve)
 register_open(end_open)
+register_steering(is_control_flow)

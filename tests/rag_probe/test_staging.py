@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from opentelemetry import trace
 from opentelemetry.trace import StatusCode
 
-from rag_probe import stage
+from rag_probe import current, stage
 from rag_probe.policy import CapturePolicy
 from rag_probe.recorders import ContextRecorder, FilterRecorder, PermissionRecorder, RerankRecorder
 from rag_probe.stages import Budget, ContextAssembly, Filtering, PermissionCheck, Rerank
@@ -164,6 +164,14 @@ def test_an_exception_is_told_to_a_run_by_its_type(run):
     with pytest.raises(KeyError):
         keep_and_fail()
     assert run.recorded == [(Filtering(step="f", kept=("a",)), "KeyError")]
+
+
+def test_what_a_framework_raises_to_steer_is_no_error(run, monkeypatch):
+    """GraphInterrupt: a stage around a question to somebody did not fail."""
+    monkeypatch.setattr(current, "_steering", [lambda error: isinstance(error, KeyError)])
+    with pytest.raises(KeyError):
+        keep_and_fail()
+    assert run.recorded == [(Filtering(step="f", kept=("a",)), None)]
 
 
 async def test_async_with_and_cancellation(tracer, exporter):

@@ -130,9 +130,12 @@ def _stages(known: _Known, answer: Answer | None) -> EvidencePath:
 
 
 def _retrieved(known: _Known, retrievals: Sequence[Step[Retrieval]]) -> Chunks | None:
+    """None, not captured, where passages stood in a prompt: they came with a state, from a cache or an earlier part."""
     if retrievals:
         return returned(retrievals, known.error)
-    return Chunks() if known.error is None and known.none_of("retrievals") else None
+    contexts = [ran.stage.context for ran in known.record.of(Generation)]
+    from_elsewhere = any(context is not None and context.ids for context in contexts)
+    return Chunks() if known.error is None and known.none_of("retrievals") and not from_elsewhere else None
 
 
 def _seen(known: _Known, field: str, rows: tuple[T, ...]) -> tuple[T, ...] | None:

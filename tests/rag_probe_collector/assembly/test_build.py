@@ -112,6 +112,13 @@ class TestRetrieved:
         path = path_of(workflow(1), S(2, 1, attributes={a.OPERATION: "retrieval"}, error="TimeoutError"))
         assert path.retrievals[0].error == "TimeoutError"
 
+    def test_passages_of_a_prompt_that_no_retrieval_returned_were_not_captured(self):
+        """A node's cache, a thread's state, a part that is not in the source."""
+        path = path_of(workflow(1), stage(2, drafted("a"), 1))
+        assert path.retrieved is None
+        assert "retrieved" in path.not_captured
+        assert path_of(workflow(1), stage(2, drafted(), 1)).retrieved == Chunks()
+
     def test_a_list_that_was_cut_is_named(self):
         path = path_of(workflow(1), S(2, 1, attributes=encode(found("a", "b", "c"), cap=2)))
         assert path.retrieved == Chunks(ids=("a", "b"), count=3)
