@@ -114,8 +114,7 @@ class StageBlock(Block[R]):
         """Record what was noted."""
         opened = self._opened.pop()
         try:
-            failed = error is not None and not is_steering(error)
-            _record(opened, time_ns(), error_type(error) if failed else None)
+            _record(opened, time_ns(), None if error is None or is_steering(error) else error_type(error))
         except Exception as fault:  # ours, and not the app's business
             log_once("stage", fault)
 
