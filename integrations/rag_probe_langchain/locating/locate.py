@@ -17,9 +17,10 @@ repr of a list of documents); chunks whose whitespace was changed or that were c
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from rag_probe_langchain.locating.changed import place_changed
 from rag_probe_langchain.locating.escapes import escapes_in, spellings
 from rag_probe_langchain.locating.found import Found, assign
-from rag_probe_langchain.locating.parts import Part, place_parts
+from rag_probe_langchain.locating.parts import Part
 from rag_probe_langchain.locating.places import Place, Work, gaps
 from rag_probe_langchain.locating.squeezed_texts import SHORTEST_TEXT
 from rag_probe_langchain.locating.whole import place_whole
@@ -56,7 +57,7 @@ def locate(prompt: str, chunks: Sequence[str], question: str = "") -> Located:
         if missing := _without(missing, places):
             asked = _last_place(question.strip(), searched)
             ranges = gaps(sorted([*places, *asked]), len(searched), SHORTEST_TEXT)
-            parts = place_parts(searched, ranges, missing, distinct, work)
+            parts = place_changed(searched, ranges, missing, distinct, work)
     found = assign(places, parts, texts, chunks)
     return Located(found, complete=work.left >= 0 and len(prompt) <= LONGEST_PROMPT)
 

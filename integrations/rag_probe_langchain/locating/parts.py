@@ -20,20 +20,15 @@ class Part(NamedTuple):
     kept: tuple[Range, ...]
 
 
-def place_parts(
-    prompt: str, ranges: Sequence[Range], texts: Sequence[str], all_texts: Collection[str], work: Work
-) -> list[Part]:
-    """The places of changed or cut `texts` within `ranges` of the prompt, in no particular order.
+def place_parts(squeezed: Squeezed, texts: Sequence[str], all_texts: Collection[str], work: Work) -> list[Part]:
+    """The places of changed or cut `texts` within the squeezed ranges of the prompt, in no particular order.
 
     The match that explains most wins a place, and a cut text gets one place at most. A beginning or an end that a text
     shares with another of `all_texts` (a common header or footer) tells nothing and is not taken for that text.
     Stops early when `work` is used up.
     """
-    if not ranges or not work.spend(
-        _SQUEEZE_COST * (sum(end - start for start, end in ranges) + sum(map(len, all_texts)))
-    ):
+    if not work.spend(_SQUEEZE_COST * (len(squeezed.text) + sum(map(len, all_texts)))):
         return []
-    squeezed = Squeezed.of(prompt, ranges)
     forms = SqueezedTexts(all_texts)
     found = [(match, text) for text in texts for match in matches(squeezed.text, text, forms, work)]
     found.sort(key=_rank, reverse=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
 from langchain_core.messages import BaseMessage
 from langchain_core.prompt_values import ChatPromptValue, StringPromptValue
@@ -16,7 +16,8 @@ LONGEST_TEXT: Final = 400_001
 
 _SEPARATOR: Final = "\n\n"
 _MOST_STEPS: Final = 20_000
-_HOLDERS: Final = ("text", "content", "value", "output", "source", "document", "toolResult", "tool_result", "json")
+_DATA: Final = "json"
+_HOLDERS: Final = ("text", "content", "value", "output", "source", "document", "toolResult", "tool_result", _DATA)
 """Keys of content blocks under which text stands: standard blocks, Anthropic's and OpenAI's, Bedrock's Converse."""
 
 _TEXT_HOLDERS: Final = ("text", "data")
@@ -108,8 +109,17 @@ def _texts(prompt: object) -> Iterator[str]:
             pending += reversed(_inside(value)[: max(0, _MOST_STEPS - len(pending))])
 
 
+class _Json(NamedTuple):
+    """A tool's result as data: every text in it is text, whatever its key."""
+
+    value: object
+
+
 def _inside(value: object) -> Sequence[object]:
     """What may hold text inside `value`, in order."""
+    if isinstance(value, _Json):
+        inner = mapping_of(value.value).values() or items_of(value.value)
+        return (value.value,) if isinstance(value.value, str) else [_Json(each) for each in inner]
     if isinstance(value, BaseMessage):
         return (value.content,)
     if isinstance(value, ChatPromptValue):
@@ -119,7 +129,8 @@ def _inside(value: object) -> Sequence[object]:
     block = mapping_of(value)
     if block:
         keys = _HOLDERS if block.get("type") != "text" else _TEXT_HOLDERS
-        return [held for key in keys if (held := block.get(key)) is not None]
+        held = [(key, block[key]) for key in keys if block.get(key) is not None]
+        return [_Json(inner) if key == _DATA else inner for key, inner in held]
     items = items_of(value)
     return items[1:] if len(items) == 2 and _is_role(items[0]) else items
 

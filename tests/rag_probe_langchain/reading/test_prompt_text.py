@@ -43,6 +43,10 @@ def test_prompt_values():
         {"text": "chunk"},
         {"document": {"name": "n", "format": "txt", "source": {"text": "chunk"}}},
         {"toolResult": {"toolUseId": "1", "content": [{"text": "chunk"}]}},
+        {"toolResult": {"toolUseId": "1", "content": [{"json": {"results": [{"page_content": "chunk", "n": 1}]}}]}},
+        {"type": "server_tool_result", "tool_call_id": "1", "output": [{"type": "text", "text": "chunk"}]},
+        {"type": "tool_result", "tool_use_id": "1", "content": "chunk"},
+        {"type": "output_text", "text": "chunk", "annotations": []},
     ],
 )
 def test_blocks_that_hold_text(block):
