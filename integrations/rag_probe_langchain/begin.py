@@ -13,6 +13,7 @@ from opentelemetry.trace import Link
 
 from rag_probe_langchain import pauses, runs
 from rag_probe_langchain.bodies import around, arrived
+from rag_probe_langchain.calibration import has_more_than_text
 from rag_probe_langchain.fans import settle
 from rag_probe_langchain.finish import give_up
 from rag_probe_langchain.known import enter, known_to
@@ -98,7 +99,8 @@ def begin_model(
     parameters: object,
 ) -> None:
     """Open a model call, with the last known set of its moment."""
-    call = Call(operation, _model(metadata or _NOTHING, parameters))
+    named = mapping(parameters) or {}
+    call = Call(operation, _model(metadata or _NOTHING, named), None, has_more_than_text(named))
     run = begin(options, "model", run_id, parent_id, None, prompt, tags, metadata, call)
     if run is None:
         return
@@ -109,11 +111,8 @@ def begin_model(
         outer = outer.parent
 
 
-def _model(metadata: Mapping[str, object], parameters: object) -> str | None:
-    if name := text_of(metadata, "ls_model_name"):
-        return name
-    named = mapping(parameters) or {}
-    return text_of(named, "model") or text_of(named, "model_name")
+def _model(metadata: Mapping[str, object], named: Mapping[object, object]) -> str | None:
+    return text_of(metadata, "ls_model_name") or text_of(named, "model") or text_of(named, "model_name")
 
 
 def _root(run: Run, tags: Sequence[str] | None) -> None:

@@ -13,6 +13,7 @@ from rag_probe.attributes import Value
 from rag_probe.stages import Content, ContextAssembly, Generation
 from rag_probe.wire import encode
 from rag_probe_langchain.builder import record_builders
+from rag_probe_langchain.calibration import calibrated
 from rag_probe_langchain.context import assemble
 from rag_probe_langchain.known import known_to
 from rag_probe_langchain.marks import ROLE, text_of
@@ -20,9 +21,10 @@ from rag_probe_langchain.reading.messages import input_messages, output_messages
 from rag_probe_langchain.reading.prompt_text import LONGEST_TEXT, prompt_text
 from rag_probe_langchain.reading.providers import provider_of
 from rag_probe_langchain.reading.response import cache_hit_of, finish_reasons_of, response_model_of, response_of
-from rag_probe_langchain.reading.usage import usage_of
+from rag_probe_langchain.reading.usage import Usage, usage_of
 from rag_probe_langchain.request import Made
 from rag_probe_langchain.run import Prompt, Run
+from rag_probe_langchain.tokens import Tokenizer
 
 
 def generation_ended(run: Run, outputs: object, _ended: int) -> dict[str, Value]:
@@ -32,7 +34,8 @@ def generation_ended(run: Run, outputs: object, _ended: int) -> dict[str, Value]
     prompt = run.inputs if isinstance(run.inputs, Prompt) else Prompt((), None)
     text = _text(prompt.messages)
     retrieved = request.documents.any or prompt.last is not None
-    seen = assemble(text, prompt.last, request) if retrieved else None
+    usage = usage_of(response)
+    seen = assemble(text, prompt.last, request, _tokenizer(run, prompt, text, usage)) if retrieved else None
     if seen is not None:
         record_builders(request, text, seen)
     message, output = _first(response)
@@ -44,18 +47,29 @@ def generation_ended(run: Run, outputs: object, _ended: int) -> dict[str, Value]
     if run.retriever is None and output is not None:
         request.add_made(Made(output, None if context is None else context.ids, message))
     written = None if output is None else _written(run, message, output)
-    stage = _generation(run, response, _asked(run, prompt, text), written, context)
+    stage = _generation(run, response, usage, _asked(run, prompt, text), written, context)
     attributes = encode(stage, request.options.policy.max_items)
     if context is None and retrieved:
         attributes[a.NOT_CAPTURED] = ("context",)
     return attributes
 
 
+def _tokenizer(run: Run, prompt: Prompt, text: str, usage: Usage) -> Tokenizer:
+    tokenizer = run.request.options.tokenizer
+    if run.call is None or run.call.more:
+        return tokenizer
+    return calibrated(tokenizer, prompt.messages, text, usage.input_tokens)
+
+
 def _generation(
-    run: Run, response: LLMResult | None, asked: Content, written: Content | None, context: ContextAssembly | None
+    run: Run,
+    response: LLMResult | None,
+    usage: Usage,
+    asked: Content,
+    written: Content | None,
+    context: ContextAssembly | None,
 ) -> Generation:
     parts = response_of(response)
-    usage = usage_of(parts)
     return Generation(
         operation=run.call.operation if run.call is not None else "chat",
         role=text_of(run.metadata, ROLE),

@@ -26,7 +26,7 @@ def title(run: Run) -> str:
         case "retriever":
             return "retrieval"
         case "model":
-            operation, model, _ = run.call or _MODEL
+            operation, model, *_ = run.call or _MODEL
             return f"{operation} {model}" if model else operation
         case "tool":
             return f"execute_tool {name}"

@@ -34,6 +34,8 @@ class Call(NamedTuple):
     operation: str
     model: str | None = None
     id: str | None = None
+    more: bool = False
+    """Whether a model is given more than the text of its prompt."""
 
 
 class Inner(NamedTuple):

@@ -43,6 +43,21 @@ def prompt_text(prompt: object) -> str:
     return _SEPARATOR.join(pieces)
 
 
+def is_text_only(prompt: object) -> bool:
+    """Whether a string or a list of messages holds nothing but text: no image, no file, no call of a tool."""
+    if isinstance(prompt, str):
+        return True
+    messages = items_of(prompt)
+    return bool(messages) and all(map(_is_plain, messages))
+
+
+def _is_plain(message: object) -> bool:
+    content: object = getattr(message, "content", None)
+    if getattr(message, "tool_calls", None):
+        return False
+    return isinstance(content, str) or all(block_text(block) is not None for block in items_of(content))
+
+
 def message_text(message: object) -> str:
     """What a message says: its content, or its text blocks without anything between them, as `BaseMessage.text`."""
     content: object = getattr(message, "content", message)

@@ -1,0 +1,62 @@
+"""The default estimate, calibrated by what the model itself counted for the very prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from langchain_core.messages import BaseMessage
+
+from rag_probe_langchain.reading.prompt_text import is_text_only
+from rag_probe_langchain.tokens import ESTIMATE, Tokenizer
+
+NAME: Final = "estimate:calibrated"
+"""Still an estimate: a passage's share of the prompt's size, of the input tokens that the model reported."""
+
+_SHORTEST: Final = 1_000
+"""Bytes under which the tokens of a prompt's frame weigh too much."""
+_LEAST, _MOST = 1.5, 8.0
+"""Bytes per token. Outside of these the tokens were not of this text alone: every script lies well within."""
+_BESIDE: Final = frozenset(
+    {
+        "tools",
+        "functions",
+        "tool_config",
+        "toolConfig",
+        "response_format",
+        "output_config",
+        "cached_content",
+        "previous_response_id",
+        "conversation",
+    }
+)
+"""Parameters of a call by which a model is given more than the prompt's text."""
+
+
+def has_more_than_text(parameters: Mapping[object, object]) -> bool:
+    """Whether the call gives the model tools, a schema or a past, which count as input tokens too."""
+    return any(parameters.get(key) for key in _BESIDE)
+
+
+def calibrated(
+    tokenizer: Tokenizer, prompt: Sequence[BaseMessage] | str, text: str, input_tokens: int | None
+) -> Tokenizer:
+    """`tokenizer`, or, in place of the default estimate, the one that this call's own usage gives.
+
+    Nothing is remembered from call to call: the same call gives the same figures, whatever came before.
+    """
+    if tokenizer is not ESTIMATE or not input_tokens or not is_text_only(prompt):
+        return tokenizer
+    size = _size(text)
+    if size < _SHORTEST or not _LEAST <= size / input_tokens <= _MOST:
+        return tokenizer
+
+    def count(part: str) -> int:
+        return -(-_size(part) * input_tokens // size)
+
+    return Tokenizer(NAME, count)
+
+
+def _size(text: str) -> int:
+    """Bytes of UTF-8: they are nearer to tokens than characters are, in scripts with many characters."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
