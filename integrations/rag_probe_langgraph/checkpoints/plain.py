@@ -31,6 +31,7 @@ from pydantic import ValidationError
 _DELTA: Final = 7
 """The extension type that holds a bare value; the other seven hold `[module, name, made of, …]`."""
 _DEEPEST: Final = 64
+_PLAIN: Final = frozenset({str, int, float, bool, bytes, type(None)})
 _MESSAGES: Final[Mapping[str, type[BaseMessage]]] = {
     kind.__name__: kind
     for kind in (
@@ -153,18 +154,19 @@ class Reader:
     def _open(self, value: object, depth: int) -> object:
         if depth > _DEEPEST:
             return self._closed("nested too deeply")
+        kind = type(value)
+        if kind in _PLAIN:
+            return value
         match value:
-            case str() | int() | float() | None:
-                return value
             case Packed(code, data):
                 return self._unpacked(code, data, depth)
-            case _ if type(value) in (list, tuple):
+            case _ if kind is list or kind is tuple:
                 return [self._open(item, depth + 1) for item in cast("Sequence[object]", value)]
             case Send():
                 return Sent(value.node, self._open(cast(object, value.arg), depth + 1))
             case Interrupt():
                 return Asked(cast(object, value.value), value.id)
-            case _ if type(value) is dict:
+            case _ if kind is dict:
                 return self._mapping(cast("Mapping[object, object]", value), depth)
             case _:
                 return value
@@ -173,7 +175,7 @@ class Reader:
         if value.get("lc") in (1, 2) and isinstance(path := value.get("id"), list) and path:
             *module, name = [str(part) for part in cast("list[object]", path)]
             return self._named(".".join(module), name, self._open(value.get("kwargs", value.get("args")), depth + 1))
-        opened = {key: self._open(item, depth + 1) for key, item in value.items()}
+        opened = {key: item if type(item) in _PLAIN else self._open(item, depth + 1) for key, item in value.items()}
         return _passage(opened) if opened.get("type") == "Document" and "page_content" in opened else opened
 
     def _unpacked(self, code: int, data: bytes, depth: int) -> object:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from functools import lru_cache
 from typing import Final, NamedTuple, Protocol, cast
 
 from rag_probe_langgraph.checkpoints.plain import Stored
@@ -83,6 +84,7 @@ def entries(value: object) -> Mapping[str, object]:
     return cast("Mapping[str, object]", value) if isinstance(value, dict) else {}
 
 
+@lru_cache(maxsize=4096)
 def instant_of(checkpoint_id: str) -> int | None:
     """The time inside a version 6 UUID."""
     digits = checkpoint_id.replace("-", "")
