@@ -176,6 +176,10 @@ class Node:
     checkpoint_ns: str | None = None
     attempt: int | None = None
     outcome: NodeOutcome | None = None
+    asked: Content | None = None
+    """What it asked when it paused; from a checkpoint, never on the wire."""
+    answered: Content | None = None
+    """What somebody answered; as above."""
 
 
 @value

@@ -269,5 +269,7 @@ def _node(row: Reader) -> Step[Node]:
         checkpoint_ns=row.text("checkpoint_ns"),
         attempt=row.whole("attempt"),
         outcome=row.word("outcome", NODE_OUTCOMES),
+        asked=_content(row, "asked", "asked_length", "asked_digest"),
+        answered=_content(row, "answered", "answered_length", "answered_digest"),
     )
     return Step(stage, row.number("latency_ms"))

@@ -244,4 +244,6 @@ def _node(step: Step[Node]) -> Object:
         attempt=node.attempt,
         outcome=node.outcome,
         latency_ms=step.latency_ms,
+        **_content("asked", node.asked),
+        **_content("answered", node.answered),
     )

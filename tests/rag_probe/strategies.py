@@ -200,6 +200,8 @@ nodes = st.builds(
     attempt=maybe_numbers,
     outcome=st.none() | st.sampled_from(["ok", "no_write", "interrupted", "answered", "error", "recovered", "pending"]),
 )
+told_nodes = st.builds(replace, nodes, asked=st.none() | contents, answered=st.none() | contents)
+"""As they are in a path: what was asked and answered is never on the wire."""
 stages = st.one_of(retrievals, reranks(), filterings(), permissions(), contexts(), generations, tools, answers)
 
 milliseconds = st.floats(min_value=0, max_value=1e9)

@@ -154,8 +154,10 @@ def _generation(step: Step[Generation]) -> Text:
 
 def _node(path: EvidencePath) -> Iterator[str]:
     for step in path.nodes or ():
-        outcome = step.stage.outcome
-        yield plain(step.stage.name, _ID) + ("" if outcome in (None, "ok") else f" ({outcome})")
+        stage = step.stage
+        said = stage.answered.text if stage.answered is not None else None
+        outcome = stage.outcome if said is None else f"{stage.outcome}: {plain(said, _ID)}"
+        yield plain(stage.name, _ID) + ("" if outcome in (None, "ok") else f" ({outcome})")
 
 
 def _answer(path: EvidencePath) -> Iterator[Row]:

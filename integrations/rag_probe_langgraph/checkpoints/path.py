@@ -62,7 +62,7 @@ def path_of(turn: Turn, store: Store, reader: Reader, policy: CapturePolicy, rol
         evidence.asked(reader.read(state_of(store.checkpoint(turn.saved[0])).get("__start__")))
     for task in tasks:
         _read(task, evidence, reader)
-    nodes = (*_nodes(tasks), *_pending(turn, tasks, store))
+    nodes = (*_nodes(tasks, policy), *_pending(turn, tasks, store))
     error = next((task.error or "error" for task in tasks if task.outcome == "error"), None)
     return Reading(_path(turn, evidence, nodes, _kind(error)), evidence.read_as, tuple(evidence.unmapped))
 
@@ -77,7 +77,7 @@ def _read(task: Task, evidence: Evidence, reader: Reader) -> None:
             evidence.wrote(task.node or "unknown", write.channel, reader.read(write.value), given=task.is_start)
 
 
-def _nodes(tasks: Sequence[Task]) -> Iterator[Step[Node]]:
+def _nodes(tasks: Sequence[Task], policy: CapturePolicy) -> Iterator[Step[Node]]:
     """The tasks but LangGraph's own; times are those of the superstep."""
     for task in tasks:
         if not task.is_start and task.outcome is not None:
@@ -89,6 +89,8 @@ def _nodes(tasks: Sequence[Task]) -> Iterator[Step[Node]]:
                 checkpoint_id=task.saved.id,
                 checkpoint_ns=f"{task.saved.namespace}|{task.node}:{task.id}".lstrip("|"),
                 outcome=task.outcome,
+                asked=None if task.asked is None else policy.content_of(task.asked),
+                answered=None if task.answered is None else policy.content_of(task.answered),
             )
             yield Step(node, _milliseconds(task.saved.at, task.until), _kind(task.error))
 

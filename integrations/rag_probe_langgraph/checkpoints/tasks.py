@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 from rag_probe.stages import NodeOutcome
 from rag_probe_langgraph.checkpoints.naming import Namer
-from rag_probe_langgraph.checkpoints.plain import Reader
+from rag_probe_langgraph.checkpoints.plain import Asked, Reader
 from rag_probe_langgraph.checkpoints.saved import Saved, Store, Write
 from rag_probe_langgraph.checkpoints.turns import Turn
 
@@ -38,6 +39,10 @@ class Task(NamedTuple):
     """When the checkpoint after it was written; None while there is none."""
     error: str | None = None
     """The repr of what it raised last, also where it recovered."""
+    asked: str | None = None
+    """What it asked last, when it paused."""
+    answered: str | None = None
+    """What somebody answered to that."""
 
     @property
     def is_start(self) -> bool:
@@ -91,7 +96,21 @@ def _task(
         outcome=None if edited else _outcome(channels, went_on=after is not None),
         until=None if after is None else after.at,
         error=None if error is None else str(error)[:200],
+        asked=_last(_INTERRUPT, writes, reader),
+        answered=_last(_RESUME, writes, reader),
     )
+
+
+def _last(channel: str, writes: list[Write], reader: Reader) -> str | None:
+    """The last question or answer of a task, as text; several are kept in one list."""
+    for write in writes:
+        if write.channel == channel:
+            found = reader.read(write.value)
+            several = cast("list[object]", found) if isinstance(found, list) else [found]
+            last = several[-1] if several else None
+            value = last.value if isinstance(last, Asked) else last
+            return value if isinstance(value, str) else json.dumps(value, default=str, ensure_ascii=False)
+    return None
 
 
 def _outcome(channels: set[str], *, went_on: bool) -> NodeOutcome:

@@ -128,6 +128,8 @@ def expect(paths: list[EvidencePath]) -> EvidencePath:
     assert (path.answer.content.text, path.citations.ids, path.citations.valid) == (ANSWER, ("sale",), (True,))
     assert [(step.stage.name, step.stage.outcome) for step in path.nodes] == NODES
     assert (path.partial, path.error) == (False, None)
+    (paused,) = [step.stage for step in path.nodes if step.stage.outcome == "answered"]
+    assert (paused.asked.text, paused.answered.text) == ("Shall I send it?", "true")
     return comparable(path)
 
 
