@@ -50,11 +50,11 @@ def begin(  # noqa: C901 - one frame for the hot path
     key = run_id.int
     if key in runs.OPEN:
         return None
-    now = time.time_ns()
     parent = around() if parent_id is None else runs.OPEN.get(parent_id.int)
     if parent is None:
         if parent_id is not None and runs.is_late(key, parent_id.int):
             return None
+        now = time.time_ns()
         request = new_request(options, inputs, metadata or _NOTHING, now)
         run = Run(key, kind, (name or kind)[:_LONGEST], request, None, now, inputs, metadata or _NOTHING)
         run.call = call
@@ -65,6 +65,7 @@ def begin(  # noqa: C901 - one frame for the hot path
     if not request.recording:
         runs.add_silent(key, request)
         return None
+    now = time.time_ns()
     run = Run(key, kind, (name or kind)[:_LONGEST], request, parent, now, inputs, metadata or _NOTHING)
     if kind == "chain":
         if type(inputs) is dict:  # pyright: ignore[reportUnknownArgumentType] - any dict
@@ -121,13 +122,15 @@ def _root(run: Run, tags: Sequence[str] | None) -> None:
     given_up = runs.stale(run.started)
     if given_up is not None:
         give_up(given_up)
+    runs.add_root(run)
+    if not run.request.recording:
+        return
     run.agent = is_agent(run.metadata, _NOTHING)
     if run.kind == "chain":
         run.inputs = snapshot(run.inputs)
         run.raw_mark = mark_of(tags, run.metadata)
-    runs.add_root(run)
     begin_root(run)
-    if run.kind == "chain":
+    if run.kind == "chain" and run.request.recording:
         _look(run)
 
 

@@ -12,7 +12,7 @@ from rag_probe.faults import log_once
 from rag_probe.identifiers import identity_of
 from rag_probe.metering import meter_of
 from rag_probe.policy import CapturePolicy
-from rag_probe.stages import CaseTags, Identity
+from rag_probe.stages import NO_TAGS, CaseTags, Identity
 from rag_probe_langchain.nodes import thread_of
 from rag_probe_langchain.options import Options
 from rag_probe_langchain.question import question_in
@@ -24,13 +24,19 @@ from rag_probe_langchain.tokens import tokenizer_of
 def new_request(options: Options, inputs: object, metadata: Mapping[str, object], now: int) -> Request:
     """State for a root run that starts at `now` (nanoseconds since the epoch)."""
     context = ambient.get_current()
+    provider = options.provider or trace.get_tracer_provider()
+    writer = writer_of(provider, options.scope)
+    meter = meter_of(options.meter_provider, options.scope)
+    unset = options.provider is None and isinstance(provider, trace.ProxyTracerProvider)
+    if meter is None and (unset or isinstance(writer.tracer, trace.NoOpTracer)):
+        return _unrecorded(options, writer, context, now)
     return Request(
         options=options,
-        writer=writer_of(options.provider or trace.get_tracer_provider(), options.scope),
-        meter=meter_of(options.meter_provider, options.scope),
+        writer=writer,
+        meter=meter,
         context=context,
         tags=current_tags(context),
-        identity=_identity(options, inputs, metadata),
+        identity=_identity(options, inputs, metadata, context),
         thread=thread_of(metadata),
         asked=question_in(inputs),
         now=now,
@@ -62,7 +68,26 @@ def unheard(policy: CapturePolicy) -> Request:
     )
 
 
-def _identity(options: Options, inputs: object, metadata: Mapping[str, object]) -> Identity | None:
+def _unrecorded(options: Options, writer: Writer, context: ambient.Context, now: int) -> Request:
+    """Nobody listens, and nobody will until the question is over: it is not even read."""
+    request = Request(
+        options=options,
+        writer=writer,
+        meter=None,
+        context=context,
+        tags=NO_TAGS,
+        identity=None,
+        thread=None,
+        asked=None,
+        now=now,
+    )
+    request.traced = request.recording = False
+    return request
+
+
+def _identity(
+    options: Options, inputs: object, metadata: Mapping[str, object], context: ambient.Context
+) -> Identity | None:
     if options.identity is not None:
         try:
             identity = identity_of(options.identity(inputs, metadata))
@@ -71,4 +96,4 @@ def _identity(options: Options, inputs: object, metadata: Mapping[str, object]) 
             identity = None
         if identity is not None:
             return identity
-    return current_identity()
+    return current_identity(context)

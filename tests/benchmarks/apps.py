@@ -69,7 +69,8 @@ class Search(BaseRetriever):
         return list(self.corpora[_corpus_of(query)])
 
 
-def _search(count: int) -> Search:
+def search(count: int) -> Search:
+    """A search that finds so many passages."""
     return Search(corpora=[passages(count, corpus) for corpus in range(_CORPORA)])
 
 
@@ -115,7 +116,7 @@ def as_text(found: list[Document]) -> str:
 def chain(count: int) -> Any:
     """Retrieve `count`, drop every fifth, build the context, ask."""
     kept = RunnableLambda(lambda found: [each for place, each in enumerate(found) if place % 5 != 4])
-    context = _search(count) | kept | as_text
+    context = search(count) | kept | as_text
     app = (
         RunnablePassthrough.assign(context=(lambda state: state["question"]) | context)
         | PROMPT
@@ -136,9 +137,9 @@ class State(TypedDict, total=False):
 
 def graph() -> Any:
     """retrieve → filter → draft → validate, over five passages."""
-    search, model = _search(5), Model()
+    index, model = search(5), Model()
     nodes: dict[str, Any] = {
-        "retrieve": lambda state: {"passages": search.invoke(state["question"])},
+        "retrieve": lambda state: {"passages": index.invoke(state["question"])},
         "filter": lambda state: {"passages": state["passages"][:4]},
         "draft": lambda state: {
             "draft": model.invoke(

@@ -16,13 +16,14 @@ import random
 import statistics
 import sys
 import time
-from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias
 from uuid import UUID, uuid4
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.callbacks.manager import handle_event
 from langchain_core.documents import Document
+from opentelemetry.sdk.trace import TracerProvider
 
 from tests.benchmarks.apps import APPS, PROMPT
 from tests.benchmarks.limit import EVENTS, Least
@@ -33,6 +34,12 @@ ROUNDS: Final = 300
 _WARM_UP: Final = 50
 _BETWEEN: Final = {"context": "The sale ends on Friday.", "question": "When?"}
 _IGNORE: Final = {"chain": "ignore_chain", "retriever": "ignore_retriever", "tool": "ignore_agent"}
+
+
+Compared: TypeAlias = Callable[
+    [Callable[[list[Any]], object], TracerProvider], Mapping[str, BaseCallbackHandler | None]
+]
+"""From an app and a provider to the handlers that are compared, by name; `nothing` is None."""
 
 
 class Event(NamedTuple):
@@ -116,15 +123,15 @@ def play(events: Sequence[Event], handlers: list[BaseCallbackHandler]) -> int:
     return spent
 
 
-def measured(rounds: int = ROUNDS, seed: int = 1) -> dict[tuple[str, str], float]:
+def measured(rounds: int = ROUNDS, compared: Compared = variants) -> dict[tuple[str, str], float]:
     """What each variant adds to a request of each app, in microseconds."""
     provider = new_provider()
     apps = {name: make() for name, make in APPS.items()}
     events = {name: recorded_events(app) for name, app in apps.items()}
-    handlers = {name: variants(app, provider) for name, app in apps.items()}
+    handlers = {name: compared(app, provider) for name, app in apps.items()}
     order = [(name, variant) for name in apps for variant in handlers[name]]
     spent: dict[tuple[str, str], list[int]] = {each: [] for each in order}
-    shuffle = random.Random(seed).shuffle
+    shuffle = random.Random(1).shuffle
     for _ in range(_WARM_UP + rounds):
         shuffle(order)
         for name, variant in order:
