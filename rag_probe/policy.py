@@ -37,13 +37,23 @@ class CapturePolicy:
     max_characters: int = 100_000
     """Of one text; the length recorded beside it is the original one."""
     redact: Callable[[str], str] | None = None
-    """Applied to every text that leaves; when it raises, the text does not leave."""
+    """Applied to every text that leaves, in the app's thread: one that hangs hangs the app.
+
+    When it raises or returns something else than text, the text does not leave.
+    """
     id_keys: tuple[str, ...] = ("id", "doc_id", "chunk_id", "_id")
     document_keys: tuple[str, ...] = ("document_id", "document", "parent_doc_id", "source")
     revision_keys: tuple[str, ...] = ("revision", "version")
     tenant_keys: tuple[str, ...] = ("tenant", "tenant_id")
     score_keys: tuple[str, ...] = ("relevance_score", "score", "_score", "similarity_score")
     """The metadata keys that may leave, in the order in which they are tried; a reranker's score comes first."""
+
+    def __post_init__(self) -> None:
+        """Raise a `ValueError` for a bound that bounds nothing."""
+        for name, least in (("max_items", 1), ("max_characters", 0)):
+            value: object = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or value < least:
+                raise ValueError(f"CapturePolicy.{name}: expected a whole number from {least}, found {value!r}")
 
     def content_of(self, text: str) -> Content:
         """What may leave of `text`: always its length."""
@@ -55,14 +65,25 @@ class CapturePolicy:
         """The text, redacted, well-formed and cut on a character, when content is on."""
         if not self.content:
             return None
-        if self.redact is not None:
-            try:
-                text = self.redact(text)
-                return well_formed(text[: self.max_characters])
-            except Exception as error:  # a user's hook: its failure must neither leak the text nor reach the app
-                log_once("redact", error)
-                return None
-        return well_formed(text[: self.max_characters])
+        redacted = text if self.redact is None else self._redacted(text)
+        return None if redacted is None else well_formed(redacted[: self.max_characters])
+
+    def _redacted(self, text: str) -> str | None:
+        """A user's hook: its failure must neither leak the text nor reach the app."""
+        try:
+            redacted: object = None if self.redact is None else self.redact(text)
+        except Exception as error:
+            log_once("redact", error)
+            return None
+        if isinstance(redacted, str):
+            return redacted
+        warn_once("redact", "redact= returns text, found a %s: the text does not leave", type(redacted).__name__)
+        return None
+
+    @property
+    def without_content(self) -> CapturePolicy:
+        """The same with content off."""
+        return replace(self, content=False)
 
     @property
     def clear(self) -> bool:

@@ -26,6 +26,7 @@ from rag_probe_langchain.resuming import resume
 from rag_probe_langchain.run import Call, Kind, Prompt, Run
 from rag_probe_langchain.scan import holds_none, lists_in, mapping, snapshot
 from rag_probe_langchain.spans import begin_root
+from rag_probe_langchain.trace_policy import policy_of_caller
 
 _LONGEST: Final = 120
 """Characters of a name that goes into a span's name."""
@@ -162,6 +163,8 @@ def _node(run: Run) -> None:
     if pause is not None:
         run.links = (Link(pause.node),)
         resume(request, pause)
+    if request.options.policy.content:  # without it no text leaves anyway
+        run.trace_policy = policy_of_caller()
     with request.lock:
         graph = run.parent
         if graph is not None and graph.fan is not None and graph.fan.step != run.node.step:

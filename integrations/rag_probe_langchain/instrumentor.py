@@ -24,9 +24,9 @@ class RagProbeInstrumentor(BaseInstrumentor):
     Beside that, bodies of retrievers, models, tools and steps run inside their current span: what a database, an HTTP
     client, a provider's SDK or a logger records in there hangs under our step.
 
-    `instrument(tracer_provider=…, policy=…, tokenizer=…, outcome=…, identity=…)` takes what the handler takes. Where a
-    handler is also passed by hand, that one records. `uninstrument()` puts everything back; runs under way are recorded
-    to their end.
+    `instrument(tracer_provider=…, meter_provider=…, policy=…, tokenizer=…, outcome=…, identity=…)` takes what the
+    handler takes. Where a handler is also passed by hand, that one records. `uninstrument()` puts everything back; runs
+    under way are recorded to their end.
     """
 
     def instrumentation_dependencies(self) -> Collection[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from operator import attrgetter
 from typing import Final
 
@@ -56,9 +57,12 @@ def retrieval_attributes(run: Run, query: object, chunks: Chunks | None) -> dict
     """The stage as attributes."""
     policy = run.request.options.policy
     candidates = None if run.candidates is None else Chunks(ids=_candidates(run.candidates))
+    allowed = policy.without_content if run.held.inputs else policy
+    if run.held.outputs and chunks is not None:
+        chunks = replace(chunks, texts=())
     stage = Retrieval(
         name=run.name,
-        query=policy.content_of(query) if isinstance(query, str) else None,
+        query=allowed.content_of(query) if isinstance(query, str) else None,
         top_k=_top_k(run),
         documents=chunks,
         candidates=candidates,

@@ -11,6 +11,7 @@ from opentelemetry.trace import Link, Span
 
 from rag_probe.attributes import Value
 from rag_probe.stages import Node
+from rag_probe_langchain.trace_policy import NOT_HELD, Held
 
 if TYPE_CHECKING:
     from rag_probe_langchain.fans import Fan
@@ -83,6 +84,10 @@ class Run:
     node: Node | None = None
     empty: bool = False
     """Of a node: whether it returned nothing."""
+    trace_policy: object | None = None
+    """Of a node, with content on: what LangGraph was told of its traces."""
+    held: Held = NOT_HELD
+    """Which of its own texts do not leave, with content on either."""
     links: Sequence[Link] = ()
     """To the interrupted run of the same task that this one resumes."""
     retriever: Run | None = None

@@ -21,6 +21,7 @@ from rag_probe_langchain.retrieval import retrieval_attributes
 from rag_probe_langchain.run import Ids, Inner, Run
 from rag_probe_langchain.scan import Found, holds_none, lists_in, mapping, shape_of, texts_in
 from rag_probe_langchain.spans import beside
+from rag_probe_langchain.trace_policy import held
 
 
 def is_plumbing(run: Run, outputs: object) -> bool:
@@ -38,6 +39,8 @@ def step_ended(run: Run, outputs: object, ended: int) -> dict[str, Value]:
     if run.fan is not None:
         settle(run)
     documents = run.request.documents
+    if run.trace_policy is not None:
+        run.held = held(run.trace_policy, run.inputs, outputs)
     after = lists_in(outputs)
     if run.node is not None and documents.any and gather(run, after, outputs, ended):
         return {}

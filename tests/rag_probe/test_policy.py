@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_probe.policy import CapturePolicy, policy_from_environment
-from rag_probe.stages import ContextAssembly, Filtering, PermissionCheck
+from rag_probe.stages import Content, ContextAssembly, Filtering, PermissionCheck
 
 from . import strategies
 
@@ -119,3 +119,23 @@ def test_the_key_comes_from_the_environment():
     assert policy_from_environment({"RAG_PROBE_DIGEST_KEY": "k"}).digest_key == b"k"
     assert policy_from_environment({"RAG_PROBE_DIGEST_KEY": ""}).digest_key is None
     assert policy_from_environment({"RAG_PROBE_DIGEST_KEY": os.fsdecode(b"\xff\xfe")}).digest_key == b"\xff\xfe"
+
+
+@pytest.mark.parametrize("returned", [None, 4711, b"bytes", ["text"], object()])
+def test_a_redactor_that_returns_no_text_lets_nothing_out(returned, caplog):
+    policy = CapturePolicy(content=True, redact=lambda text: returned)
+    assert policy.content_of("Thirty days.") == Content(length=12)
+    assert f"found a {type(returned).__name__}" in caplog.text
+    assert "Thirty" not in caplog.text
+
+
+def test_a_redactor_sees_a_text_before_it_is_cut():
+    policy = CapturePolicy(content=True, max_characters=6, redact=lambda text: text.replace("4711", "*"))
+    assert policy.text("PIN 4711 and more") == "PIN * "
+
+
+@pytest.mark.parametrize("bounds", [{"max_items": 0}, {"max_items": -1}, {"max_characters": -1}, {"max_items": True}])
+def test_a_bound_that_bounds_nothing_is_refused(bounds):
+    (name,) = bounds
+    with pytest.raises(ValueError, match=rf"CapturePolicy\.{name}: expected a whole number"):
+        CapturePolicy(**bounds)

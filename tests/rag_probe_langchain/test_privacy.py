@@ -12,11 +12,13 @@ from langchain_core.tools import tool
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 
 from rag_probe import attributes as a
-from rag_probe import stage, tell
+from rag_probe import faults, stage, tell
 from rag_probe.policy import CapturePolicy
+from rag_probe_langchain.reading.messages import output_messages
 
 from .apps import PROMPT, Scripted, Search, as_text, rag
 from .recorded import Recorder
+from .test_canary import SHAPES
 
 CANARY = "Xyzzy-Canary-4711"
 FOUND = [
@@ -215,3 +217,22 @@ def test_a_document_with_odd_metadata_harms_nothing():
     rag(Search(found=[odd]), steps=RunnablePassthrough()).invoke("?", recorder.config)
     assert exported(recorder)
     assert recorder.one("chat")[a.CONTEXT_IDS] == ("odd",)
+
+
+def test_a_redactor_sees_the_arguments_of_tools_as_they_are_read():
+    """Not their escapes: `Zo\\u00eb` would pass a redactor that looks for Zoë."""
+    call = {"name": "look", "args": {"who": "Zoë"}, "id": "1", "type": "tool_call"}
+    policy = CapturePolicy(content=True, redact=lambda text: text.replace("Zoë", "*"))
+    said = output_messages(AIMessage("", tool_calls=[call]), "", policy)
+    assert json.loads(json.loads(said)[0]["parts"][0]["arguments"]) == {"who": "*"}
+
+
+def test_with_content_on_each_text_passes_the_redactor(monkeypatch):
+    """The same shapes as the canary's: chain, graph, agent, errors, streams, what the app tells."""
+    monkeypatch.setattr(faults, "_said", {})
+    recorder = Recorder(policy=CapturePolicy(content=True, redact=lambda text: text.replace("Xyzzy", "***")))
+    for shape in SHAPES:
+        if shape.__name__ != "outside_of_any_framework":  # there the environment's policy holds
+            shape(recorder.handler)
+    assert b"***" in exported(recorder)
+    assert b"Xyzzy" not in exported(recorder)

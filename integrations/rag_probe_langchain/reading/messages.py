@@ -8,6 +8,7 @@ from typing import Final
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
+from rag_probe.faults import log_once
 from rag_probe.policy import CapturePolicy
 from rag_probe_langchain.reading.prompt_text import message_text
 
@@ -48,11 +49,20 @@ def _message(message: BaseMessage, policy: CapturePolicy) -> dict[str, object]:
                 "type": "tool_call",
                 "id": call["id"],
                 "name": call["name"],
-                "arguments": policy.text(json.dumps(call["args"], default=str)),
+                "arguments": _arguments(call["args"], policy),
             }
             for call in message.tool_calls
         ]
     return {"role": role, "parts": parts}
+
+
+def _arguments(args: object, policy: CapturePolicy) -> str | None:
+    """As they are read, so that a redactor sees the characters and not their escapes."""
+    try:
+        return policy.text(_dump(args))
+    except Exception as error:  # an odd object of the app's among them
+        log_once("the arguments of a tool", error)
+        return None
 
 
 def _text(text: str, policy: CapturePolicy) -> list[dict[str, object]]:
