@@ -34,7 +34,7 @@ class Task(NamedTuple):
     writes: tuple[Write, ...]
     """Those into channels of the app, in order."""
     outcome: NodeOutcome | None
-    """None of an edit from outside (`update_state`)."""
+    """None of an edit from outside (`update_state`), and of what a node wrote whose subgraph stands before it."""
     until: int | None
     """When the checkpoint after it was written; None while there is none."""
     error: str | None = None
@@ -51,7 +51,7 @@ class Task(NamedTuple):
 
 
 def tasks_of(turn: Turn, store: Store, reader: Reader) -> list[Task]:
-    """All tasks, those of subgraphs before the writes of the node that they stand in, in the order of the steps."""
+    """All tasks in the order of the steps, those of a subgraph after the node that they stand in."""
     return list(_along(turn.saved, turn.inner, store, reader, ""))
 
 
@@ -63,15 +63,14 @@ def _along(
         namer = Namer(saved, after, store, reader)
         for task_id, writes in _by_task(saved).items():
             node = namer.name(task_id, writes[0].path)
-            if node is not None:
-                yield from _inside(f"{namespace}{node}:{task_id}", inner, store, reader)
-            yield _task(saved, after, task_id, node, writes, reader)
-
-
-def _inside(namespace: str, inner: Mapping[str, Iterable[Saved]], store: Store, reader: Reader) -> Iterator[Task]:
-    chain = inner.get(namespace)
-    if chain is not None:
-        yield from _along(chain, inner, store, reader, f"{namespace}|")
+            task = _task(saved, after, task_id, node, writes, reader)
+            inside = inner.get(f"{namespace}{node}:{task_id}")
+            if inside is None:
+                yield task
+            else:  # its own writes come after those of the subgraph inside it
+                yield task._replace(writes=())
+                yield from _along(inside, inner, store, reader, f"{namespace}{node}:{task_id}|")
+                yield task._replace(outcome=None)
 
 
 def _by_task(saved: Saved) -> dict[str, list[Write]]:

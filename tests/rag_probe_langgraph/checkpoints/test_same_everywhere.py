@@ -13,7 +13,11 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import CachePolicy, Command, Send, interrupt
 
 from rag_probe.path import EvidencePath
-from tests.rag_probe_langchain.apps import ANSWER, Search, as_text, passages
+from rag_probe.policy import CapturePolicy
+from rag_probe_langgraph import RagProbeGraphHandler
+from tests.rag_probe_langchain.apps import ANSWER, Scripted, Search, as_text, passages
+from tests.rag_probe_langchain.recorded import Recorder
+from tests.scenarios.recording import paths_of
 
 from .stores import akept, kept, read
 
@@ -55,7 +59,8 @@ def build(state: Inner) -> Inner:
 
 
 def draft(state: Desk) -> Desk:
-    return {"drafts": [ANSWER]}
+    asked = f"{state['context']}\n\n{state['question']}"
+    return {"drafts": [Scripted(answers=[ANSWER]).invoke(asked).text]}
 
 
 def again(state: Desk) -> str:
@@ -100,8 +105,8 @@ NODES = [
     ("retrieve", "ok"),
     *[("grade", "ok")] * 5,
     ("gather", "ok"),
-    ("build", "ok"),
     ("assemble", "ok"),
+    ("build", "ok"),
     ("draft", "ok"),
     ("draft", "ok"),
     ("approve", "answered"),
@@ -156,3 +161,22 @@ async def test_async(kind, tmp_path, first):
         await app.ainvoke(Command(resume=True), CONFIG)
         first.append(expect(read(store)))
     assert first[-1] == first[0]
+
+
+def test_the_trace_says_the_same_apart_from_declared_gaps(tmp_path):
+    """A model's call leaves no message in this state, and a trace knows no checkpoint's times: all else is equal."""
+    recorder = Recorder(RagProbeGraphHandler, policy=CapturePolicy(content=True))
+    with kept("sqlite", tmp_path) as store:
+        app = desk(store.saver)
+        config = {**CONFIG, **recorder.config}
+        app.invoke(ASKED, config)
+        app.invoke(Command(resume=True), config)
+        (stored,) = read(store)
+    (traced,) = paths_of(recorder.spans)
+    for field in ("question", "retrieved", "answer"):
+        assert getattr(stored, field) == getattr(traced, field), field
+    assert stored.filtered == traced.filtered
+    assert stored.citations.ids == traced.citations.ids
+    assert [(step.stage.name, step.stage.outcome, step.stage.task_id) for step in stored.nodes] == [
+        (step.stage.name, step.stage.outcome, step.stage.task_id) for step in traced.nodes
+    ]
