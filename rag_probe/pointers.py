@@ -12,6 +12,7 @@ from rag_probe.stages import Citations
 
 _LONGEST_WORD: Final = 100
 _LONGEST_KIND: Final = 64
+_LONGEST_NUMBER: Final = 3
 _OPENING: Final = "[(【<"
 _CLOSING: Final = "])】>"
 _COUNTED: Final = re.compile(r"(?:[\W_]|\d{1,3}(?!\d))*")
@@ -34,6 +35,8 @@ def admitted(citations: Citations, policy: CapturePolicy, known: Collection[str]
     a record. What else was written in the place of an id is told by its digest, if there is a key: two of the same
     stay the same.
     """
+    if _are_usual(citations):
+        return citations
     valid = citations.valid or (None,) * len(citations.ids)
     pairs = zip(citations.ids, valid, strict=False)
     ids = [one if sure or one in known or not has_words(one) else _held_back(one, policy) for one, sure in pairs]
@@ -45,6 +48,19 @@ def admitted(citations: Citations, policy: CapturePolicy, known: Collection[str]
             named.setdefault(marker, set()).update({name} & {admitted_name})
     left = {marker: marker if _is_bare(marker, names) else policy.text(marker) for marker, names in named.items()}
     return replace(citations, ids=tuple(ids), markers=tuple([left.get(one or "") for one in citations.markers]))
+
+
+def _are_usual(citations: Citations) -> bool:
+    """Whether all point to what the model saw, by brackets around its number or its id: nothing is held back."""
+    if not len(citations.markers) == len(citations.ids) == len(citations.valid) or not all(citations.valid):
+        return False
+    for name, marker in zip(citations.ids, citations.markers, strict=True):
+        inner = (marker or "")[1:-1]
+        if not marker or marker[0] not in _OPENING or marker[-1] not in _CLOSING:
+            return False
+        if inner != name and not (inner.isdecimal() and len(inner) <= _LONGEST_NUMBER):
+            return False
+    return True
 
 
 def _held_back(written: str, policy: CapturePolicy) -> str:

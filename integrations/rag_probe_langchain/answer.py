@@ -22,6 +22,9 @@ _NAMES: Final = ("answer", "output", "response", "result")
 """Keys of an output that say that their text is the answer."""
 
 
+NO_CITATIONS: Final = Citations()
+
+
 class Read(NamedTuple):
     """An answer, and which of its fields were inferred."""
 
@@ -150,12 +153,16 @@ def _citations(output: object, found: _Text, request: Request) -> Citations | No
     cited: Sequence[Cited] = ()
     for answer in _answers(output, found):
         cited = cited or find_citations(answer, context or (), known)
+    if not cited:
+        return NO_CITATIONS
+    rows = [(one.id, one.marker, one.start, one.end, one.valid) for one in cited]
+    ids, markers, starts, ends, valid = zip(*rows, strict=True)
     return Citations(
-        ids=tuple([one.id for one in cited]),
-        markers=tuple([one.marker for one in cited]),
-        starts=_known([one.start for one in cited]),
-        ends=_known([one.end for one in cited]),
-        valid=() if context is None else tuple([one.valid for one in cited]),
+        ids=ids,
+        markers=markers,
+        starts=_known(starts),
+        ends=_known(ends),
+        valid=() if context is None else valid,
     )
 
 
@@ -167,5 +174,5 @@ def _answers(output: object, found: _Text) -> Iterator[object]:
         yield entries
 
 
-def _known(places: Sequence[int | None]) -> tuple[int | None, ...]:
-    return tuple(places) if any(place is not None for place in places) else ()
+def _known(places: tuple[int | None, ...]) -> tuple[int | None, ...]:
+    return places if places[0] is not None or any(place is not None for place in places) else ()

@@ -99,10 +99,14 @@ def flush(request: Request) -> None:
     waiting, request.pending = request.pending, []
     if request.root is not None:
         span_of(request.root)
-    write = _write if request.meter is None else _measure
     for each in waiting if request.recording else ():
         try:
-            write(each, request)
+            if request.meter is not None:
+                _measure(each, request)
+            elif isinstance(each, Run):
+                _write_run(each)
+            else:
+                _write_stage(each, request)
         except Exception as error:  # a processor's or an exporter's: the other spans are written all the same
             log_once("the writing of a span", error)
 
@@ -186,10 +190,10 @@ def _write_stage(stage: StageSpan, request: Request) -> Span:
 def _start(run: Run) -> Span:
     """With all attributes at once when the run has ended already."""
     request = run.request
-    attributes = opening(run)
-    if run.final:
-        attributes.update(run.final)
-        run.told = True
+    final = run.final or {}
+    repeats = run.parent is not None and a.OPERATION in final  # all that the opening would say
+    attributes = final if repeats else {**opening(run), **final}
+    run.told = bool(final)
     context = request.context if run.above is None else _context(run.above)
     kind = SpanKind.CLIENT if run.kind == "model" else SpanKind.INTERNAL
     links = request.links if run.parent is None else run.links

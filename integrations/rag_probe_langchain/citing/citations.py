@@ -28,6 +28,11 @@ def find_citations(answer: object, context_ids: Sequence[str], known_ids: Collec
     model did not see, or to none, is not valid and keeps the id, or what was written, as id.
     Ordered by place in the answer's text, those without a place last. The rules are in `Citable` and `markers`.
     """
+    text = answer if isinstance(answer, str) else None
+    if isinstance(answer, BaseMessage) and not may_annotate(answer):
+        text = message_text(answer)
+    if text is not None and not text.lstrip().startswith("{"):  # the usual answer: plain text, read in order
+        return tuple(marked(text, Citable(context_ids, known_ids)))
     if isinstance(answer, BaseMessage):
         found = _of_message(answer, context_ids, known_ids)
     else:
