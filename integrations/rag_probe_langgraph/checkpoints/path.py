@@ -108,10 +108,11 @@ def _pending(turn: Turn, tasks: Sequence[Task], store: Store) -> Iterator[Step[N
 
 def _path(turn: Turn, evidence: Evidence, nodes: Sequence[Step[Node]], error: str | None) -> EvidencePath:
     first, last = turn.saved[0], turn.saved[-1]
-    root = decode_root(_attributes(last.metadata))
+    metadata = {key: value for saved in turn.saved for key, value in saved.metadata.items()}
+    root = decode_root(_attributes(metadata))
     waiting = [step.stage.name for step in nodes if step.stage.outcome in ("interrupted", "pending")]
     read = _answer(evidence, error, waiting=bool(waiting))
-    trace = _TRACEPARENT.fullmatch(str(last.metadata.get("traceparent", "")))
+    trace = _TRACEPARENT.fullmatch(str(metadata.get("traceparent", "")))
     retrieved = [step.stage.documents for step in evidence.retrievals if step.stage.documents is not None]
     path = EvidencePath(
         path_id=f"{first.thread}:{last.id}",

@@ -1,0 +1,139 @@
+"""Turns of a thread: failures and recovery, forks, travel in time, edits, sparse histories (issue C)."""
+
+from __future__ import annotations
+
+import operator
+import sqlite3
+from contextlib import closing
+from typing import Annotated, TypedDict
+
+import pytest
+from langchain_core.documents import Document
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.func import entrypoint, task
+from langgraph.graph import END, START, StateGraph
+
+from rag_probe.policy import CapturePolicy
+from tests.rag_probe_langchain.apps import passages
+
+from .stores import Kept, read
+
+
+class State(TypedDict, total=False):
+    question: str
+    documents: list[Document]
+    log: Annotated[list[str], operator.add]
+    answer: str
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def store(request, tmp_path):
+    if request.param == "memory":
+        yield Kept(InMemorySaver(), None)
+    else:
+        path = tmp_path / "checkpoints.db"
+        with closing(sqlite3.connect(path, check_same_thread=False)) as connection:
+            yield Kept(SqliteSaver(connection), f"sqlite:///{path}")
+
+
+def graph(saver, draft=lambda state: {"answer": f"To {state['question']}"}, **compiled):
+    built = StateGraph(State)
+    built.add_node("retrieve", lambda state: {"documents": passages("sale", "gift")})
+    built.add_node("draft", draft)
+    built.add_edge(START, "retrieve")
+    built.add_edge("retrieve", "draft")
+    built.add_edge("draft", END)
+    return built.compile(checkpointer=saver, **compiled)
+
+
+CONFIG = {"configurable": {"thread_id": "t"}, "metadata": {"rag.case.id": "c"}}
+
+
+def outcomes(path):
+    return [(step.stage.name, step.stage.outcome) for step in path.nodes]
+
+
+def test_a_failure_and_the_recovery_from_it(store):
+    tries = iter([TimeoutError("secret"), None])
+
+    def draft(state):
+        if (error := next(tries)) is not None:
+            raise error
+        return {"answer": "done"}
+
+    app = graph(store.saver, draft)
+    with pytest.raises(TimeoutError):
+        app.invoke({"question": "q"}, CONFIG)
+    (failed,) = read(store)
+    assert outcomes(failed) == [("retrieve", "ok"), ("draft", "error")]
+    assert (failed.error, failed.answer.outcome) == ("TimeoutError", "error")
+    app.invoke(None, CONFIG)
+    (recovered,) = read(store)
+    assert outcomes(recovered) == [("retrieve", "ok"), ("draft", "recovered")]
+    assert (recovered.error, recovered.answer.content.text) == (None, "done")
+
+
+def test_each_input_is_a_turn_and_sees_nothing_of_the_one_before(store):
+    app = graph(store.saver)
+    for question in ("one", "two"):
+        app.invoke({"question": question}, CONFIG)
+    first, second = read(store)
+    assert [path.question.text for path in (first, second)] == ["one", "two"]
+    assert [path.answer.content.text for path in (first, second)] == ["To one", "To two"]
+    assert len(second.retrievals) == 1
+
+
+def test_a_fork_gives_each_branch_and_only_the_latest_is_the_cases(store):
+    app = graph(store.saver)
+    app.invoke({"question": "one"}, CONFIG)
+    after_retrieval = next(each for each in app.get_state_history(CONFIG) if each.next == ("draft",))
+    edited = app.update_state(after_retrieval.config, {"documents": passages("gift")})
+    app.invoke(None, edited)
+    old, new = read(store)
+    assert (old.tags.case_id, new.tags.case_id) == (None, "c")
+    assert any("later branch" in warning for warning in old.warnings)
+    assert (old.retrieved.ids, new.filtered.kept) == (("sale", "gift"), ("gift",))
+    assert old.question == new.question
+
+
+def test_a_stop_before_a_node_leaves_it_pending(store):
+    graph(store.saver, interrupt_before=["draft"]).invoke({"question": "q"}, CONFIG)
+    (path,) = read(store)
+    assert outcomes(path) == [("retrieve", "ok"), ("draft", "pending")]
+    assert (path.partial, path.answer) == (True, None)
+
+
+def test_a_sparse_history_is_partial_and_never_zero(store):
+    app = graph(store.saver)
+    for question in ("one", "two"):
+        app.invoke({"question": question}, CONFIG, durability="exit")
+    for path in read(store):
+        assert path.partial
+        assert (path.retrieved, path.context) == (None, None)
+
+
+def test_functions_are_turns_too(store):
+    @task
+    def search(question: str) -> list[Document]:
+        return passages("sale")
+
+    @entrypoint(checkpointer=store.saver)
+    def desk(question: str) -> str:
+        found = search(question).result()
+        return f"From {len(found)}"
+
+    desk.invoke("How long?", CONFIG)
+    (path,) = read(store)
+    assert path.question.text == "How long?"
+    assert path.retrieved.ids == ("sale",)
+    assert path.answer.content.text == "From 1"
+
+
+def test_content_off_holds_texts_back(store):
+    from rag_probe.protocols import Selection
+    from rag_probe_langgraph.checkpoints.source import of_saver
+
+    graph(store.saver).invoke({"question": "canary"}, CONFIG)
+    (path,) = of_saver(store.saver, policy=CapturePolicy()).paths(Selection())
+    assert "canary" not in repr(path)
