@@ -12,6 +12,7 @@ from rag_probe.attributes import Value
 from rag_probe.stages import Chunks, Rerank, Retrieval
 from rag_probe.wire import encode
 from rag_probe_langchain.flow import is_moved
+from rag_probe_langchain.hits import with_hits
 from rag_probe_langchain.known import found, passed, union
 from rag_probe_langchain.parents import Made, Source, with_parents
 from rag_probe_langchain.run import Ids, Inner, Run
@@ -40,6 +41,8 @@ def returned(run: Run, passages: Sequence[object], ended: int) -> Made:
     documents = run.request.documents
     seen = _scores_seen(run) if run.candidates else {}
     chunks = documents.add(passages)
+    if run.hits:
+        chunks = with_hits(run, chunks)
     made = Made(chunks)
     if documents.rescored:
         documents.rescored.difference_update(chunks.ids)

@@ -122,6 +122,8 @@ class Run:
     """Whether the app said inside it what context it built."""
     candidates: list[Inner] | None = None
     """Of a retrieval: what the searches inside it returned."""
+    hits: list[Inner] | None = None
+    """Of a retriever: what its store gave, where that is seen."""
 
     def __init__(
         self,

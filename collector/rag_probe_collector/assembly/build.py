@@ -105,15 +105,16 @@ def _stages(known: _Known, answer: Answer | None) -> EvidencePath:
     retrievals = outermost(found.of(Retrieval), found.of(Rerank))
     generations = tuple([_generation(ran) for ran in found.of(Generation)])
     silent = not generations and known.error is None and known.none_of("generations")
+    returned = _retrieved(known, retrievals)
     context = ContextAssembly() if silent else context_of(found, known.origin)
     return EvidencePath(
         path_id=f"{top.trace_id}:{top.span_id}",
         trace_id=top.trace_id,
         question=known.root.question,
         retrievals=_seen(known, "retrievals", retrievals),
-        retrieved=_retrieved(known, retrievals),
+        retrieved=returned,
         reranked=reranked(found.of(Rerank)),
-        filtered=filtered(found.of(Filtering)),
+        filtered=filtered(found.of(Filtering), None if returned is None else returned.ids),
         permissions=permitted(found.of(PermissionCheck)),
         context=context,
         budget=_budget(context, found),

@@ -9,16 +9,21 @@ from rag_probe.stages import Filtering, PermissionCheck, Rerank
 from rag_probe_collector.assembly.record import Ran
 
 
-def filtered(filters: Sequence[Ran[Filtering]]) -> Filtered | None:
-    """What the last one kept, and what any of them dropped, each passage once per step."""
+def filtered(filters: Sequence[Ran[Filtering]], retrieved: Sequence[str] | None) -> Filtered | None:
+    """What the last one kept, and what any of them dropped, each passage once per step.
+
+    One inside a retrieval dropped what was never returned: behind it everything `retrieved` was kept.
+    """
     if not filters:
         return None
+    behind = [ran.stage.kept for ran in filters if ran.within is None]
+    kept = behind[-1] if behind else filters[-1].stage.kept if retrieved is None else tuple(retrieved)
     dropped: dict[tuple[str, str | None], Drop] = {}
     for _, stage, _ in filters:
         for place, chunk_id in enumerate(stage.dropped):
             reason = stage.reasons[place] if stage.reasons else None
             dropped.setdefault((chunk_id, stage.step), Drop(chunk_id, reason, stage.step))
-    return Filtered(kept=filters[-1].stage.kept, dropped=tuple(dropped.values()))
+    return Filtered(kept=kept, dropped=tuple(dropped.values()))
 
 
 def permitted(checks: Sequence[Ran[PermissionCheck]]) -> tuple[Permission, ...] | None:

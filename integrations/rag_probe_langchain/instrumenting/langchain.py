@@ -9,6 +9,7 @@ from langchain_core.language_models import BaseChatModel, BaseLLM
 from langchain_core.retrievers import BaseRetriever
 
 from rag_probe.faults import log_once
+from rag_probe_langchain.instrumenting import hidden
 from rag_probe_langchain.instrumenting.families import Family
 from rag_probe_langchain.instrumenting.frames import framed, in_config, told, waiting
 from rag_probe_langchain.instrumenting.wrapping import put_back_in, replace_in
@@ -43,13 +44,13 @@ _CONFIG: Final = ("langchain_core.runnables.config", "_set_config_context")
 def wrap() -> None:
     """Wrap all; what another version has not got is left out."""
     replace_in(*_CONFIG, in_config)
-    _each([family.wrap for family in FAMILIES])
+    _each([family.wrap for family in (*FAMILIES, *hidden.FAMILIES)])
 
 
 def unwrap() -> None:
     """Put everything back."""
     put_back_in(*_CONFIG)
-    _each([family.unwrap for family in FAMILIES])
+    _each([family.unwrap for family in (*FAMILIES, *hidden.FAMILIES)])
 
 
 def _each(works: Sequence[Callable[[], None]]) -> None:

@@ -108,6 +108,18 @@ class TestRetrieved:
         assert [step.stage.reranked for step in path.retrievals] == [Rerank(ids=("b", "a"), scores=(0.9, 0.8)), None]
         assert [each.id for each in path.reranked] == ["b", "a"]
 
+    def test_a_filter_inside_a_retrieval_kept_nothing_from_what_others_returned(self):
+        inside = [
+            stage(2, found("a"), 1, took=9),
+            stage(3, Filtering(step="f", kept=("a",), dropped=("b",)), 2, 1),
+            stage(4, found("c"), 1, 20),
+        ]
+        path = path_of(workflow(1), *inside)
+        assert path.filtered == Filtered(kept=("a", "c"), dropped=(Drop("b", None, "f"),))
+        path = path_of(workflow(1), *inside, stage(5, Filtering(step="g", kept=("c",), dropped=("a",)), 1, 30))
+        assert path.filtered.kept == ("c",)
+        assert [each.id for each in path.filtered.dropped] == ["b", "a"]
+
     def test_one_that_failed_before_it_could_say_what_it_is_is_a_retrieval(self):
         path = path_of(workflow(1), S(2, 1, attributes={a.OPERATION: "retrieval"}, error="TimeoutError"))
         assert path.retrievals[0].error == "TimeoutError"
