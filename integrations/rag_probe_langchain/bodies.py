@@ -46,7 +46,10 @@ class Body:
             self._context = get_current()
         try:
             _innermost.reset(self._mark)
-        except ValueError:  # a task that was destroyed is closed from another context: its own is gone
+        except (
+            ValueError,
+            RuntimeError,
+        ):  # closed from another context, as a destroyed task is, or asked twice at once
             return
         detach(self._token)
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
-from functools import partial
 from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction
 from typing import Any, TypeAlias, cast
 
@@ -60,56 +59,72 @@ def _coroutine(function: Callable[..., Any], opening: Opening) -> Function:
 
 
 def _generator(function: Callable[..., Any], opening: Opening) -> Function:
-    """The body is open while it makes an item, not while the caller has it."""
-
-    def call(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
-        body, items = opening(args, kwargs), function(*args, **kwargs)
-        step = items.__next__
-        while True:
-            try:
-                with body:
-                    item = step()
-            except StopIteration as stop:
-                return stop.value
-            try:
-                yield item
-            except GeneratorExit:
-                with body:
-                    items.close()
-                raise
-            except BaseException as thrown:  # whatever a caller throws into a generator
-                step = partial(items.throw, thrown)
-            else:
-                step = items.__next__
+    def call(*args: Any, **kwargs: Any) -> _Items:
+        return _Items(opening(args, kwargs), function(*args, **kwargs))
 
     return call
 
 
 def _async_generator(function: Callable[..., Any], opening: Opening) -> Function:
-    """As above. What is destroyed while it waits for an item cannot be closed from here: that is the loop's work."""
-
-    async def call(*args: Any, **kwargs: Any) -> AsyncGenerator[Any, Any]:
-        body, items = opening(args, kwargs), function(*args, **kwargs)
-        step = items.__anext__
-        while True:
-            try:
-                with body:
-                    item = await step()
-            except StopAsyncIteration:
-                return
-            try:
-                yield item
-            except GeneratorExit:
-                if not items.ag_running:  # else the loop closes it itself, as it does with all at its end
-                    with body:
-                        await items.aclose()
-                raise
-            except BaseException as thrown:  # as above
-                step = partial(items.athrow, thrown)
-            else:
-                step = items.__anext__
+    def call(*args: Any, **kwargs: Any) -> _AsyncItems:
+        return _AsyncItems(opening(args, kwargs), function(*args, **kwargs))
 
     return call
+
+
+class _Items(Generator[Any, Any, Any]):
+    """A generator whose body is open while it makes an item or ends, not while the caller has one.
+
+    It holds the real one and nothing else: who forgets it leaves that to the collector, or to the event loop.
+    """
+
+    __slots__ = ("_body", "_items")
+
+    def __init__(self, body: Body, items: Generator[Any, Any, Any]) -> None:
+        self._body = body
+        self._items = items
+
+    def __next__(self) -> Any:
+        with self._body:
+            return self._items.__next__()
+
+    def send(self, value: Any) -> Any:
+        with self._body:
+            return self._items.send(value)
+
+    def throw(self, *error: Any) -> Any:
+        with self._body:
+            return self._items.throw(*error)
+
+    def close(self) -> None:
+        with self._body:
+            self._items.close()
+
+
+class _AsyncItems(AsyncGenerator[Any, Any]):
+    """As above."""
+
+    __slots__ = ("_body", "_items")
+
+    def __init__(self, body: Body, items: AsyncGenerator[Any, Any]) -> None:
+        self._body = body
+        self._items = items
+
+    async def __anext__(self) -> Any:
+        with self._body:
+            return await self._items.__anext__()
+
+    async def asend(self, value: Any) -> Any:
+        with self._body:
+            return await self._items.asend(value)
+
+    async def athrow(self, *error: Any) -> Any:
+        with self._body:
+            return await self._items.athrow(*error)
+
+    async def aclose(self) -> None:
+        with self._body:
+            await self._items.aclose()
 
 
 def in_config(function: Function) -> Function:
