@@ -10,11 +10,12 @@ from typing import Final, NamedTuple, cast
 from rag_probe.stages import NodeOutcome
 from rag_probe_langgraph.checkpoints.naming import Namer
 from rag_probe_langgraph.checkpoints.plain import Asked, Reader
-from rag_probe_langgraph.checkpoints.saved import Saved, Store, Write
+from rag_probe_langgraph.checkpoints.saved import Saved, Store, Write, entries, state_of
 from rag_probe_langgraph.checkpoints.turns import Turn
 
 _NOBODY: Final = "00000000-0000-0000-0000-000000000000"
 """Task id of what the caller wrote: the answer to an interrupt."""
+EDIT: Final = "update_state"
 _START: Final = "__start__"
 _ERROR: Final = "__error__"
 _INTERRUPT: Final = "__interrupt__"
@@ -61,9 +62,12 @@ def _along(
     for saved, after in pairwise([*chain, None]):
         assert saved is not None
         namer = Namer(saved, after, store, reader)
+        edited = after is not None and after.source in ("update", "fork")
         for task_id, writes in _by_task(saved).items():
             node = namer.name(task_id, writes[0].path)
             task = _task(saved, after, task_id, node, writes, reader)
+            if edited and task.outcome in ("ok", "no_write"):
+                continue  # it belongs to the branch that went on without the edit
             inside = inner.get(f"{namespace}{node}:{task_id}")
             if inside is None:
                 yield task
@@ -71,6 +75,8 @@ def _along(
                 yield task._replace(writes=())
                 yield from _along(inside, inner, store, reader, f"{namespace}{node}:{task_id}|")
                 yield task._replace(outcome=None)
+        if edited and after is not None:
+            yield _edit(saved, after, store)
 
 
 def _by_task(saved: Saved) -> dict[str, list[Write]]:
@@ -85,19 +91,30 @@ def _task(
     saved: Saved, after: Saved | None, task_id: str, node: str | None, writes: list[Write], reader: Reader
 ) -> Task:
     channels = {write.channel for write in writes}
-    edited = after is not None and after.source in ("update", "fork") and not writes[0].path
     error = next((reader.read(write.value) for write in writes if write.channel == _ERROR), None)
     return Task(
         node=node,
         id=task_id,
         saved=saved,
         writes=tuple([write for write in writes if write.channel not in _SPECIAL]),
-        outcome=None if edited else _outcome(channels, went_on=after is not None),
+        outcome=_outcome(channels, went_on=after is not None),
         until=None if after is None else after.at,
         error=None if error is None else str(error)[:200],
         asked=_last(_INTERRUPT, writes, reader),
         answered=_last(_RESUME, writes, reader),
     )
+
+
+def _edit(saved: Saved, after: Saved, store: Store) -> Task:
+    """What somebody wrote into the state from outside (`update_state`): only the new state shows it."""
+    old, new = (entries(store.checkpoint(one).get("channel_versions")) for one in (saved, after))
+    state = state_of(store.checkpoint(after))
+    writes = [
+        Write(EDIT, "", place, channel, state[channel])
+        for place, channel in enumerate(sorted(state))
+        if new.get(channel) != old.get(channel) and not channel.startswith(("branch:to:", "__"))
+    ]
+    return Task(EDIT, EDIT, saved, tuple(writes), None, after.at)
 
 
 def _last(channel: str, writes: list[Write], reader: Reader) -> str | None:
