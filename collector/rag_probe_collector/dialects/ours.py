@@ -9,6 +9,7 @@ from rag_probe import attributes as a
 from rag_probe.stages import Root
 from rag_probe.wire import decode, decode_node, decode_root
 from rag_probe.wire.columns import get_list
+from rag_probe_collector.dialects.lost import lost, read_by_name
 from rag_probe_collector.dialects.reading import NO_NOTES, Notes, Reading, Unread, Workflow
 from rag_probe_collector.otlp.decode import Interest
 from rag_probe_collector.otlp.span import Span
@@ -46,11 +47,15 @@ class Ours:
 
     def read(self, span: Span) -> Reading | None:
         """A node, a stage, or a workflow."""
+        if span.lost:
+            return read_by_name(span)
         attributes = span.attributes
         kind = attributes.get(a.STAGE)
         if isinstance(kind, str):
             stage = decode(attributes)
-            return Unread(_FIELDS[kind]) if stage is None and kind in _FIELDS else stage
+            if stage is not None or kind not in _FIELDS:
+                return stage or read_by_name(span)
+            return Unread(_FIELDS[kind])
         if a.NODE_NAME in attributes:
             return decode_node(attributes)
         operation = attributes.get(a.OPERATION)
@@ -59,20 +64,25 @@ class Ours:
         if operation in _WORKFLOWS:
             return _WORKFLOW
         stage = _STAGES.get(operation)
-        return decode({**attributes, a.STAGE: stage}) if stage is not None else None
+        return read_by_name(span) if stage is None else decode({**attributes, a.STAGE: stage})
 
     def root(self, span: Span) -> Root:
         """The inverse of what the handlers write on a root."""
         return decode_root(span.attributes)
 
     def notes(self, span: Span) -> Notes:
-        """`rag.inferred`, `rag.not_captured`, `rag.partial`."""
+        """`rag.inferred`, `rag.not_captured`, `rag.partial`, and what a span lost on its way."""
         attributes = span.attributes
-        if a.INFERRED not in attributes and a.NOT_CAPTURED not in attributes and a.PARTIAL not in attributes:
+        if (
+            not span.lost
+            and a.INFERRED not in attributes
+            and a.NOT_CAPTURED not in attributes
+            and a.PARTIAL not in attributes
+        ):
             return NO_NOTES
         return Notes(
             get_list(attributes, a.INFERRED, str) or (),
-            get_list(attributes, a.NOT_CAPTURED, str) or (),
+            (*(get_list(attributes, a.NOT_CAPTURED, str) or ()), *(lost(span) if span.lost else ())),
             attributes.get(a.PARTIAL) is True,
         )
 

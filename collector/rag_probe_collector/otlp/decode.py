@@ -22,9 +22,9 @@ _IS_REMOTE: Final = 0x200
 _NO_TRACE: Final = bytes(16)
 _NO_SPAN: Final = bytes(8)
 
-_Rest: TypeAlias = tuple[bool, bool | None, Mapping[str, Value], tuple[SpanLink, ...]]
-"""What only a claimed span is read for: failed, local_parent, attributes, links."""
-_UNCLAIMED: Final[_Rest] = (False, None, {}, ())
+_Rest: TypeAlias = tuple[bool, bool | None, Mapping[str, Value], tuple[SpanLink, ...], int]
+"""What only a claimed span is read for: failed, local_parent, attributes, links, how many attributes were lost."""
+_UNCLAIMED: Final[_Rest] = (False, None, {}, (), 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class SpanDecoder:
         parent_id = parent.hex() if len(parent) == 8 and parent != _NO_SPAN else None
         attributes = message.attributes
         rest = self._claimed(message, attributes) if ours or self._is_marked(attributes) else _UNCLAIMED
-        failed, local_parent, read, links = rest
+        failed, local_parent, read, links, lost = rest
         return Span(
             trace_id.hex(),
             span_id.hex(),
@@ -82,6 +82,7 @@ class SpanDecoder:
             resource,
             read,
             links,
+            lost,
         )
 
     def _claimed(self, message: SpanMessage, attributes: Mapping[str, bytes]) -> _Rest:
@@ -91,6 +92,7 @@ class SpanDecoder:
             not flags & _IS_REMOTE if flags & _HAS_IS_REMOTE else None,
             self._attributes(attributes),
             tuple([SpanLink(link.trace_id.hex(), link.span_id.hex()) for link in links[:MAX_LINKS]]) if links else (),
+            message.lost,
         )
 
     def _is_marked(self, attributes: Mapping[str, bytes]) -> bool:

@@ -2,7 +2,7 @@
 
 On the wire a protobuf map is a list of `{key = 1, value = 2}`, which is what a list of KeyValue is. Declared as
 `map<string, bytes>`, attributes are looked up by name, and only the values that are wanted are ever decoded. Fields
-left out here (events, trace state, counts) are skipped. Source: opentelemetry/proto/trace/v1/trace.proto.
+left out here (events, trace state, other counts) are skipped. Source: opentelemetry/proto/trace/v1/trace.proto.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ class SpanMessage(Protocol):
     links: Sequence[Link]
     status: Status
     flags: int
+    lost: int
 
 
 class Scope(Protocol):
@@ -82,6 +83,7 @@ _SCALARS: Final = {
     "bytes": FieldDescriptorProto.TYPE_BYTES,
     "string": FieldDescriptorProto.TYPE_STRING,
     "int32": FieldDescriptorProto.TYPE_INT32,
+    "uint32": FieldDescriptorProto.TYPE_UINT32,
     "fixed32": FieldDescriptorProto.TYPE_FIXED32,
     "fixed64": FieldDescriptorProto.TYPE_FIXED64,
 }
@@ -91,7 +93,7 @@ _MESSAGES: Final = {
     "Status": "3 code int32",
     "Span": (
         "1 trace_id bytes, 2 span_id bytes, 4 parent_span_id bytes, 5 name string, 7 start fixed64, 8 end fixed64, "
-        "9 attributes map, 13 links Link*, 15 status Status, 16 flags fixed32"
+        "9 attributes map, 10 lost uint32, 13 links Link*, 15 status Status, 16 flags fixed32"
     ),
     "Scope": "1 name string",
     "ScopeSpans": "1 scope Scope, 2 spans Span*",

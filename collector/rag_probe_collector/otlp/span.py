@@ -50,6 +50,8 @@ class Span(NamedTuple):
     resource: Resource
     attributes: Mapping[str, Value]
     links: tuple[SpanLink, ...]
+    lost: int = 0
+    """Attributes that its sender dropped."""
 
     @property
     def latency_ms(self) -> float | None:

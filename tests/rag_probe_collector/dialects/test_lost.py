@@ -1,0 +1,71 @@
+"""An SDK whose limits are too low for a span drops the oldest attributes: what is missing is not said to be empty."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
+from opentelemetry.sdk.trace import SpanLimits, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from rag_probe.protocols import Selection
+from rag_probe_collector.otlp.json import parse_otlp_json
+from rag_probe_langchain import RagProbeCallbackHandler
+from tests.rag_probe_collector.spans import source
+from tests.rag_probe_langchain.apps import rag
+
+
+def path(**limits):
+    """The chain's path under these limits."""
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider(span_limits=SpanLimits(**limits), shutdown_on_exit=False)
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    logging.getLogger("opentelemetry.attributes").setLevel(logging.ERROR)
+    rag().invoke("How long do I have?", {"callbacks": [RagProbeCallbackHandler(tracer_provider=provider)]})
+    (found,) = source(encode_spans(exporter.get_finished_spans())).paths(Selection())
+    return found
+
+
+WHOLE = path()
+LISTS = ("retrieved", "filtered", "permissions", "context", "citations")
+
+
+def test_with_the_limits_as_they_are_nothing_is_lost():
+    assert list(WHOLE.retrieved.ids) == ["returns", "sale", "gift", "staff", "old"]
+    assert not {"retrieved", "filtered", "permissions", "citations"} & set(WHOLE.not_captured)
+
+
+@pytest.mark.parametrize("limit", range(1, 40))
+def test_what_may_be_missing_is_named(limit):
+    """contracts 2: absent means not captured, and is named; what is there, is what it was."""
+    cut = path(max_span_attributes=limit)
+    named = set(cut.not_captured)
+    for field in LISTS:
+        value, true = getattr(cut, field), getattr(WHOLE, field)
+        assert value == true or any(name == field or name.startswith(f"{field}.") for name in named), (field, value)
+    assert cut.answer == WHOLE.answer or named & {"answer", "answer.outcome", "answer.text"}
+
+
+@pytest.mark.parametrize("limit", [3, 5, 8, 12])
+def test_lists_that_were_lost_are_not_empty(limit):
+    cut = path(max_span_attributes=limit)
+    assert cut.retrieved is None or cut.retrieved.ids == WHOLE.retrieved.ids
+    assert cut.context is None or cut.context.ids == WHOLE.context.ids
+    assert cut.filtered is None or cut.filtered.kept == WHOLE.filtered.kept
+
+
+def test_json_says_it_too():
+    sent = b'{"resourceSpans":[{"scopeSpans":[{"spans":[{"name":"retrieval","droppedAttributesCount":7}]}]}]}'
+    (resource,) = parse_otlp_json(sent).resource_spans
+    assert resource.scope_spans[0].spans[0].dropped_attributes_count == 7
+
+
+@pytest.mark.parametrize("limit", [2, 4, 8, 30])
+def test_values_that_were_cut_state_nothing_that_was_not(limit):
+    """OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT leaves no mark; words that are cut are no words, and ids are cut alike."""
+    cut = path(max_span_attribute_length=limit)
+    assert cut.retrieved is None or [*cut.retrieved.ids] == [name[:limit] for name in WHOLE.retrieved.ids]
+    assert cut.context is None or [*cut.context.ids] == [name[:limit] for name in WHOLE.context.ids]
+    assert cut.answer is None or cut.answer.outcome in (None, WHOLE.answer.outcome)
