@@ -35,7 +35,7 @@ _BESIDE: Final = frozenset(
 
 def has_more_than_text(parameters: Mapping[object, object]) -> bool:
     """Whether the call gives the model tools, a schema or a past, which count as input tokens too."""
-    return any(parameters.get(key) for key in _BESIDE)
+    return not _BESIDE.isdisjoint(parameters) and any(parameters.get(key) for key in _BESIDE)
 
 
 def calibrated(
@@ -54,7 +54,12 @@ def calibrated(
     def count(part: str) -> int:
         return -(-_size(part) * input_tokens // size)
 
-    return Tokenizer(NAME, count)
+    def count_all(parts: Sequence[str]) -> tuple[int, ...]:
+        if all(map(str.isascii, parts)):
+            return tuple([-(-len(part) * input_tokens // size) for part in parts])
+        return tuple(map(count, parts))
+
+    return Tokenizer(NAME, count, count_all)
 
 
 def _size(text: str) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from rag_probe.stages import ContextAssembly, Range
+from rag_probe.stages import Budget, ContextAssembly, Range
 from rag_probe_langchain.costs import priced
 from rag_probe_langchain.documents import Documents
 from rag_probe_langchain.locating.found import Found
@@ -84,10 +84,16 @@ def _whole(ids: Ids, texts: Sequence[str], last: Ids, request: Request, tokenize
     """All of `texts`, uncut and each once."""
     tokens = counts(tokenizer, texts)
     dropped, reasons = _dropped(ids, last, request)
+    told = request.builder is not None or request.told.budget is not None
     stage = ContextAssembly(
-        ids=ids, tokens=tokens, truncated=(False,) * len(ids), dropped=dropped, dropped_reasons=reasons
+        ids=ids,
+        tokens=tokens,
+        truncated=(False,) * len(ids),
+        dropped=dropped,
+        dropped_reasons=reasons,
+        budget=None if told else Budget(used=sum(tokens), tokenizer=tokenizer.name),
     )
-    return priced(stage, request, tokenizer.name)
+    return priced(stage, request, tokenizer.name) if told else stage
 
 
 def _stage(

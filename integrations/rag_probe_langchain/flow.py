@@ -35,7 +35,7 @@ def changes(before: Mapping[str, Ids], after: Mapping[str, Ids], inner: Sequence
         if source in found and before.get(key) != source:
             continue
         kept = set(ids)
-        dropped = tuple(dict.fromkeys(name for name in source if name not in kept))
+        dropped = tuple(dict.fromkeys([name for name in source if name not in kept]))
         moved = is_moved(source, ids)
         if dropped or moved:
             found[source] = Change(source, ids, dropped, moved, late=source in inner and source not in before.values())
@@ -66,6 +66,8 @@ def _source(before: Mapping[str, Ids], key: str, ids: Ids, inner: Sequence[Ids])
 def is_moved(source: Sequence[str], ids: Sequence[str]) -> bool:
     """Whether those of `source` that are in `ids` stand in another order there."""
     kept = set(ids)
+    if [name for name in source if name in kept] == list(ids):  # the usual case, without a look at duplicates
+        return False
     stayed = [name for name in dict.fromkeys(source) if name in kept]
     there = set(source)
     return stayed != [name for name in dict.fromkeys(ids) if name in there]

@@ -20,7 +20,13 @@ from rag_probe_langchain.marks import ROLE, text_of
 from rag_probe_langchain.reading.messages import input_messages, output_messages
 from rag_probe_langchain.reading.prompt_text import LONGEST_TEXT, prompt_text
 from rag_probe_langchain.reading.providers import provider_of
-from rag_probe_langchain.reading.response import cache_hit_of, finish_reasons_of, response_model_of, response_of
+from rag_probe_langchain.reading.response import (
+    Response,
+    cache_hit_of,
+    finish_reasons_of,
+    response_model_of,
+    response_of,
+)
 from rag_probe_langchain.reading.usage import Usage, usage_of
 from rag_probe_langchain.request import Made
 from rag_probe_langchain.run import Prompt, Run
@@ -34,7 +40,8 @@ def generation_ended(run: Run, outputs: object, _ended: int) -> dict[str, Value]
     prompt = run.inputs if isinstance(run.inputs, Prompt) else Prompt((), None)
     text = _text(prompt.messages)
     retrieved = request.documents.any or prompt.last is not None
-    usage = usage_of(response)
+    parts = response_of(response)
+    usage = usage_of(parts)
     seen = assemble(text, prompt.last, request, _tokenizer(run, prompt, text, usage)) if retrieved else None
     if seen is not None:
         record_builders(request, text, seen)
@@ -47,7 +54,7 @@ def generation_ended(run: Run, outputs: object, _ended: int) -> dict[str, Value]
     if run.retriever is None and output is not None:
         request.add_made(Made(output, None if context is None else context.ids, message))
     written = None if output is None else _written(run, message, output)
-    stage = _generation(run, response, usage, _asked(run, prompt, text), written, context)
+    stage = _generation(run, response, parts, usage, _asked(run, prompt, text), written, context)
     attributes = encode(stage, request.options.policy.max_items)
     if context is None and retrieved:
         attributes[a.NOT_CAPTURED] = ("context",)
@@ -64,12 +71,12 @@ def _tokenizer(run: Run, prompt: Prompt, text: str, usage: Usage) -> Tokenizer:
 def _generation(
     run: Run,
     response: LLMResult | None,
+    parts: Response,
     usage: Usage,
     asked: Content,
     written: Content | None,
     context: ContextAssembly | None,
 ) -> Generation:
-    parts = response_of(response)
     return Generation(
         operation=run.call.operation if run.call is not None else "chat",
         role=text_of(run.metadata, ROLE),

@@ -60,6 +60,8 @@ def lists_in(value: object) -> list[Found]:
     """The lists of Documents or of (Document, score) pairs in `value`, and its empty lists, outermost first."""
     found: list[Found] = []
     shape = shape_of(type(value))
+    if shape == "list" and value and shape_of(type(value[0])) == "document":  # pyright: ignore
+        return [Found("", value)]  # pyright: ignore[reportArgumentType] - as its shape says
     if shape not in _BARE:
         _collect(found, "", value, shape, _DEPTH)
     return found
@@ -94,12 +96,12 @@ def mapping(value: object) -> Mapping[object, object] | None:
     shape = shape_of(type(value))
     if shape == "state":
         return _fields(value)
-    return cast("Mapping[object, object]", value) if shape == "mapping" else None
+    return value if shape == "mapping" else None  # pyright: ignore[reportReturnType] - as its shape says
 
 
 def sequence(value: object) -> Sequence[object] | None:
     """`value` when it is a list or a tuple."""
-    return cast("Sequence[object]", value) if shape_of(type(value)) == "list" else None
+    return value if shape_of(type(value)) == "list" else None  # pyright: ignore[reportReturnType] - as its shape says
 
 
 def is_document(item: object) -> TypeGuard[Document]:

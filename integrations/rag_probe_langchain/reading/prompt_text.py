@@ -17,6 +17,7 @@ LONGEST_TEXT: Final = 400_001
 _SEPARATOR: Final = "\n\n"
 _MOST_STEPS: Final = 20_000
 _DATA: Final = "json"
+_NOTHING: Final[dict[str, object]] = {}
 _HOLDERS: Final = ("text", "content", "value", "output", "source", "document", "toolResult", "tool_result", _DATA)
 """Keys of content blocks under which text stands: standard blocks, Anthropic's and OpenAI's, Bedrock's Converse."""
 
@@ -53,7 +54,8 @@ def is_text_only(prompt: object) -> bool:
 
 def _is_plain(message: object) -> bool:
     content: object = getattr(message, "content", None)
-    if getattr(message, "tool_calls", None):
+    # By storage: a message without calls has no such field, and pydantic is slow to say so.
+    if getattr(message, "__dict__", _NOTHING).get("tool_calls"):
         return False
     return isinstance(content, str) or all(block_text(block) is not None for block in items_of(content))
 
