@@ -16,7 +16,7 @@ from rag_probe_langchain.tokens import Tokenizer
 OutcomeOf: TypeAlias = Callable[[object], Outcome | None]
 """From the root's output to what the answer is; None leaves it to inference."""
 IdentityOf: TypeAlias = Callable[[object, Mapping[str, object]], Identity | None]
-"""From the root's input and its metadata (which holds `configurable`'s plain values) to who asks."""
+"""From the root's input and the metadata of its config, which is all that callbacks see of it, to who asks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
