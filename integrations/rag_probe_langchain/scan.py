@@ -60,8 +60,10 @@ def lists_in(value: object) -> list[Found]:
     """The lists of Documents or of (Document, score) pairs in `value`, and its empty lists, outermost first."""
     found: list[Found] = []
     shape = shape_of(type(value))
-    if shape == "list" and value and shape_of(type(value[0])) == "document":  # pyright: ignore
-        return [Found("", value)]  # pyright: ignore[reportArgumentType] - as its shape says
+    if shape == "list":
+        items: Sequence[object] = value  # pyright: ignore[reportAssignmentType] - as its shape says
+        if items and shape_of(type(items[0])) == "document":
+            return [Found("", items)]
     if shape not in _BARE:
         _collect(found, "", value, shape, _DEPTH)
     return found
