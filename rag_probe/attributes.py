@@ -14,6 +14,8 @@ STEP_NAME: Final = "rag.step.name"
 INFERRED: Final = "rag.inferred"
 NOT_CAPTURED: Final = "rag.not_captured"
 PARTIAL: Final = "rag.partial"
+BESIDE: Final = "rag.beside"
+PARENT: Final = "rag.parent"
 
 EXPERIMENT: Final = "rag.experiment.id"
 CASE_ID: Final = "rag.case.id"

@@ -21,6 +21,7 @@ from rag_probe_langchain.marks import KEY, TAG, mark_of, text_of
 from rag_probe_langchain.nodes import AGENT, NODE, is_agent, node_of
 from rag_probe_langchain.options import Options
 from rag_probe_langchain.origin import new_request
+from rag_probe_langchain.peers.theirs import find_theirs
 from rag_probe_langchain.request import Request
 from rag_probe_langchain.resuming import resume
 from rag_probe_langchain.run import Call, Kind, Prompt, Run
@@ -79,6 +80,8 @@ def begin(  # noqa: C901 - one frame for the hot path
             run.spanned = run.spanned or run.agent or run.node is not None
     elif call is not None:
         run.call = call
+    if request.peers is not None:
+        find_theirs(run)
     if len(request.runs) >= runs.RUNS:
         _make_room(request)
     runs.OPEN[key] = request.runs[key] = run
@@ -130,6 +133,8 @@ def _root(run: Run, tags: Sequence[str] | None) -> None:
     if run.kind == "chain":
         run.inputs = snapshot(run.inputs)
         run.raw_mark = mark_of(tags, run.metadata)
+    if run.request.peers is not None:
+        find_theirs(run)
     begin_root(run)
     if run.kind == "chain" and run.request.recording:
         _look(run)

@@ -74,8 +74,7 @@ def _record(run: Run, stage: Stage, started: int, ended: int, error: str | None)
     attributes = encode(stage, run.request.options.policy.max_items)
     if error is not None:
         attributes[a.ERROR_TYPE] = error
-    above = run if run.spanned else run.above
-    run.request.pending.append(StageSpan(above, _title(stage, run), attributes, started, ended))
+    run.request.pending.append(StageSpan(run, _title(stage, run), attributes, started, ended))
     _flow(run, stage, started)
 
 

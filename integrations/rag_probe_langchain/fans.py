@@ -72,8 +72,8 @@ def settle(graph: Run) -> None:
     if len(kept) < len(given) or task.mark is not None:
         mark = task.mark or "filter"
         said = encode(decided(task, mark, given, kept), request.options.policy.max_items)
-        above = task if len(fan.given) == 1 else graph if graph.spanned else graph.above
-        request.pending.append(StageSpan(above, f"rag.{mark} {task.name}", said, fan.started, fan.ended))
+        at = task if len(fan.given) == 1 else graph
+        request.pending.append(StageSpan(at, f"rag.{mark} {task.name}", said, fan.started, fan.ended))
     last = known_to(graph, request).last or given
     left = tuple([name for name in last if name in kept or name not in given])
     narrowed(graph, request, left)

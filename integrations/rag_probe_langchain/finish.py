@@ -20,6 +20,7 @@ from rag_probe_langchain.answer import answer_of
 from rag_probe_langchain.generation import generation_ended
 from rag_probe_langchain.known import leave
 from rag_probe_langchain.opening import question_of
+from rag_probe_langchain.peers.theirs import find_theirs
 from rag_probe_langchain.question import question_in
 from rag_probe_langchain.resuming import pause_node
 from rag_probe_langchain.retrieval import retrieval_ended
@@ -46,6 +47,8 @@ def finish_step(run_id: UUID, outputs: object, inputs: object) -> None:
         request = run.request
         request.touched = now = time.time_ns()
         with request.lock:
+            if request.peers is not None:
+                find_theirs(run)
             step_ended(run, outputs, now)
 
 
@@ -116,6 +119,8 @@ def _end_inside(root: Run, now: int) -> None:
 
 
 def _end_one(run: Run, now: int, ending: Ending, outputs: object, error: BaseException | None) -> None:
+    if run.request.peers is not None:
+        find_theirs(run)
     steered = error is not None and is_control_flow(error)
     said: dict[str, Value] = {}
     try:

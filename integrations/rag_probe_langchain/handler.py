@@ -54,8 +54,13 @@ class RagProbeCallbackHandler(BaseCallbackHandler):
         tokenizer: Tokenizer | Callable[[str], int] | None = None,
         outcome: OutcomeOf | None = None,
         identity: IdentityOf | None = None,
+        beside: bool = False,
     ) -> None:
-        """By default: the process's providers, the environment's policy, tokens estimated, outcomes inferred."""
+        """By default: the process's providers, the environment's policy, tokens estimated, outcomes inferred.
+
+        `beside=True` where another instrumentation of LangChain writes the spans of workflows, models, tools and
+        retrievers: then ours hang under its spans and hold the evidence alone.
+        """
         self._options = Options(
             provider=tracer_provider,
             meter_provider=meter_provider,
@@ -64,6 +69,7 @@ class RagProbeCallbackHandler(BaseCallbackHandler):
             outcome=outcome,
             identity=identity,
             scope=self.scope,
+            beside=beside,
         )
 
     def on_chain_start(

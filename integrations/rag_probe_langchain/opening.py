@@ -22,6 +22,8 @@ def question_of(request: Request) -> Content | None:
 def title(run: Run) -> str:
     """The conventions' span name, else ours: low cardinality always."""
     name = run.name
+    if run.request.options.beside:
+        return _title_beside(run)
     match run.kind:
         case "retriever":
             return "retrieval"
@@ -36,6 +38,22 @@ def title(run: Run) -> str:
             if run.mark is not None:
                 return "retrieval" if run.mark == "retrieval" else f"rag.{run.mark} {name}"
             return f"invoke_agent {name}" if run.agent else f"invoke_workflow {name}"
+
+
+def _title_beside(run: Run) -> str:
+    """Under another instrumentation's span of the same step: what ours is about."""
+    match run.kind:
+        case "retriever":
+            return f"rag.retrieval {run.name}"
+        case "model":
+            model = (run.call or _MODEL).model
+            return f"rag.generation {model}" if model else "rag.generation"
+        case "tool":
+            return f"rag.tool {run.name}"
+        case "chain":
+            if run.node is not None:
+                return f"rag.node {run.node.name}"
+            return f"rag.{run.mark or ('answer' if run.parent is None else 'agent')} {run.name}"
 
 
 def operation_of(run: Run) -> str | None:

@@ -32,3 +32,5 @@ class Options:
     outcome: OutcomeOf | None
     identity: IdentityOf | None
     scope: str
+    beside: bool = False
+    """Whether another instrumentation writes the spans of the steps, so that ours say only what theirs do not."""

@@ -15,6 +15,7 @@ from rag_probe.policy import CapturePolicy
 from rag_probe.stages import NO_TAGS, CaseTags, Identity
 from rag_probe_langchain.nodes import thread_of
 from rag_probe_langchain.options import Options
+from rag_probe_langchain.peers.looking import peers_of
 from rag_probe_langchain.question import question_in
 from rag_probe_langchain.request import Request, Writer
 from rag_probe_langchain.spans import writer_of
@@ -40,6 +41,7 @@ def new_request(options: Options, inputs: object, metadata: Mapping[str, object]
         thread=thread_of(metadata),
         asked=question_in(inputs),
         now=now,
+        peers=peers_of(provider),
     )
 
 

@@ -17,6 +17,7 @@ from rag_probe.metering import Meter
 from rag_probe.stages import CaseTags, ContextAssembly, Identity
 from rag_probe_langchain.documents import Documents
 from rag_probe_langchain.options import Options
+from rag_probe_langchain.peers.looking import Peers
 from rag_probe_langchain.run import Ids, Known, Run
 
 _NOTHING_TOLD: Final = Told()
@@ -45,7 +46,8 @@ class Made(NamedTuple):
 class StageSpan(NamedTuple):
     """A stage that is no run: its span is all there is of it."""
 
-    above: Run | None
+    run: Run
+    """The step that it was found at."""
     name: str
     attributes: dict[str, Value]
     started: int
@@ -75,6 +77,7 @@ class Request:
         asked: str | None,
         now: int,
         meter: Meter | None = None,
+        peers: Peers | None = None,
     ) -> None:
         self.options = options
         self.writer = writer
@@ -87,6 +90,8 @@ class Request:
         self.thread = thread
         self.asked = asked
         """The question's text."""
+        self.peers = peers
+        """The other instrumentations that hear the same runs."""
         self.touched = now
         """When it was last heard of; nanoseconds since the epoch."""
         self.lock = RLock()  # re-entrant: a collected generator may end its run in the midst of ours

@@ -97,6 +97,8 @@ class Run:
     span: Span | None = None
     context: Context | None = None
     """For its children's spans."""
+    theirs: Context | None = None
+    """Holds the span that another instrumentation made for this run."""
     ended: int = 0
     """Nanoseconds since the epoch; 0 while it is open."""
     error: BaseException | None = None

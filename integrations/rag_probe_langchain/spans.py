@@ -23,6 +23,7 @@ from opentelemetry.trace import (
     Status,
     StatusCode,
     TracerProvider,
+    format_span_id,
     get_current_span,
     set_span_in_context,
 )
@@ -31,8 +32,10 @@ from rag_probe import attributes as a
 from rag_probe.attributes import Value
 from rag_probe.faults import error_type, log_once, message_of
 from rag_probe.version import VERSION
+from rag_probe.wire.beside import put_aside
 from rag_probe_langchain.metering import measure_run, measure_stage
 from rag_probe_langchain.opening import opening, title
+from rag_probe_langchain.peers.theirs import find_theirs
 from rag_probe_langchain.request import Request, StageSpan, Writer
 from rag_probe_langchain.run import Run
 
@@ -58,7 +61,7 @@ def writer_of(provider: TracerProvider, scope: str) -> Writer:
 
 def begin_root(root: Run) -> None:
     """Ask at once whether a question is recorded at all, where that is in doubt."""
-    if root.request.writer.choosy:
+    if root.request.writer.choosy and (root.request.peers is None or root.theirs is not None):
         _start(root)
 
 
@@ -83,8 +86,7 @@ def beside(run: Run, kind: str, attributes: dict[str, Value], ended: int, *, lat
     `late`: the step went on from what a stage inside it had let through.
     """
     name = "retrieval" if kind == "retrieval" else f"rag.{kind} {run.name}"
-    above = run if run.spanned else run.above
-    run.request.pending.append(StageSpan(above, name, attributes, run.inner_end if late else run.started, ended))
+    run.request.pending.append(StageSpan(run, name, attributes, run.inner_end if late else run.started, ended))
 
 
 def flush_if_due(request: Request, now: int) -> None:
@@ -130,7 +132,7 @@ def span_of(run: Run) -> Span:
 
 
 def make_current(run: Run) -> None:
-    """Make the span of `run` the ambient one, for a caller who restores the context or throws it away.
+    """Make the span of `run`, beside another instrumentation theirs, the ambient one; the caller restores the context.
 
     Of a run without a span, the nearest one around it, where the context was lost on the way, as in a bare thread.
     """
@@ -139,12 +141,16 @@ def make_current(run: Run) -> None:
         return
     request = run.request
     with request.lock:
+        if request.peers is not None:
+            find_theirs(run)
+            if request.options.beside and run.theirs is None and run.kind != "chain":
+                return  # theirs comes, if ours is told of the run first, and must not find itself inside ours
         if request.root is not None:  # asked first: it may be refused, and all below it with it
             span_of(request.root)
-        span = span_of(own)
-    said, ambient = span.get_span_context(), get_current_span()
-    lost = own is run or ambient.get_span_context().trace_id != said.trace_id
-    if said.is_valid and ambient is not span and lost:
+        span = get_current_span(_inside(run, request)) if request.options.beside else span_of(own)
+    said, ambient = span.get_span_context(), get_current_span().get_span_context()
+    lost = own is run or ambient.trace_id != said.trace_id
+    if said.is_valid and ambient.span_id != said.span_id and lost:
         attach(set_span_in_context(span))
 
 
@@ -165,22 +171,25 @@ def _write(each: Run | StageSpan, request: Request) -> Span:
 
 def _write_run(run: Run) -> Span:
     span = run.span or _start(run)
+    options = run.request.options
     if run.final and not run.told:
-        span.set_attributes(run.final)
+        span.set_attributes(put_aside(run.final) if options.beside else run.final)
     if run.error is not None:
         span.set_attribute(a.ERROR_TYPE, error_type(run.error))
-        policy = run.request.options.policy
-        said = policy.text(message_of(run.error)) if policy.content else None
-        span.set_status(Status(StatusCode.ERROR, said or None))
+        if not options.beside:  # there, theirs is the step that failed
+            said = options.policy.text(message_of(run.error)) if options.policy.content else None
+            span.set_status(Status(StatusCode.ERROR, said or None))
     span.end(run.ended)
     return span
 
 
 def _write_stage(stage: StageSpan, request: Request) -> Span:
-    context = request.context if stage.above is None else _context(stage.above)
-    span = request.writer.tracer.start_span(
-        stage.name, context, SpanKind.INTERNAL, stage.attributes, start_time=stage.started
-    )
+    run = stage.run
+    above = run if run.spanned else run.above
+    attributes = _worded(request, above, stage.attributes)
+    context = _inside(run, request)
+    name = f"rag.retrieval {run.name}" if stage.name == "retrieval" and request.options.beside else stage.name
+    span = request.writer.tracer.start_span(name, context, SpanKind.INTERNAL, attributes, start_time=stage.started)
     if a.ERROR_TYPE in stage.attributes:
         span.set_status(Status(StatusCode.ERROR))
     span.end(stage.ended)
@@ -190,19 +199,45 @@ def _write_stage(stage: StageSpan, request: Request) -> Span:
 def _start(run: Run) -> Span:
     """With all attributes at once when the run has ended already."""
     request = run.request
+    if request.peers is not None:
+        find_theirs(run)
     final = run.final or {}
     repeats = run.parent is not None and a.OPERATION in final  # all that the opening would say
     attributes = final if repeats else {**opening(run), **final}
     run.told = bool(final)
-    context = request.context if run.above is None else _context(run.above)
-    kind = SpanKind.CLIENT if run.kind == "model" else SpanKind.INTERNAL
+    context = run.theirs or _inside(run.parent, request)
+    kind = SpanKind.CLIENT if run.kind == "model" and not request.options.beside else SpanKind.INTERNAL
     links = request.links if run.parent is None else run.links
-    run.span = request.writer.tracer.start_span(title(run), context, kind, attributes, links, run.started)
+    said = _worded(request, run.above, attributes)
+    run.span = request.writer.tracer.start_span(title(run), context, kind, said, links, run.started)
     if run.parent is None and not run.span.is_recording():
         request.traced = False
         request.recording = request.meter is not None
         request.writer.choosy = True
     return run.span
+
+
+def _worded(request: Request, above: Run | None, attributes: dict[str, Value]) -> dict[str, Value]:
+    """Beside another instrumentation under names that nobody else counts, and with the parent among ours."""
+    if not request.options.beside:
+        return attributes
+    said = put_aside(attributes)
+    said[a.BESIDE] = True
+    if above is not None:
+        said[a.PARENT] = format_span_id(span_of(above).get_span_context().span_id)
+    return said
+
+
+def _inside(run: Run | None, request: Request) -> Context:
+    """The context of the nearest span around: ours, or beside another instrumentation the nearer of theirs and ours."""
+    beside = request.options.beside
+    while run is not None:
+        if beside and run.theirs is not None:
+            return run.theirs
+        if run.spanned:
+            return _context(run)
+        run = run.parent
+    return request.context
 
 
 def _context(run: Run) -> Context:

@@ -37,6 +37,8 @@ BY_HAND: Final = {
     a.INFERRED: "string[]",
     a.NOT_CAPTURED: "string[]",
     a.PARTIAL: "boolean",
+    a.BESIDE: "boolean",
+    a.PARENT: "string",
     a.AGENT_NAME: "string",
     a.ERROR_TYPE: "string",
 }
@@ -69,6 +71,8 @@ ANY: Final = Section(
         Row(a.INFERRED, "field paths", "what was concluded, not observed, as `answer.outcome`"),
         Row(a.NOT_CAPTURED, "field paths", "what should be here and could not be seen, as `context`"),
         Row(a.PARTIAL, "", "true on a span that was ended by its root, not by itself"),
+        Row(a.BESIDE, "", "true on a span that was written beside another instrumentation, under its spans"),
+        Row(a.PARENT, "hex span id", "beside another instrumentation: the span of ours that this one belongs to"),
     ),
 )
 ROOT: Final = Section(

@@ -23,6 +23,10 @@ v0.1.0 wherever they exist, `rag.*` for what they lack.
 - Absent means not captured, and never zero. An empty list is a fact, written as a count of 0.
 - Attributes marked **content** leave only with `OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true` (or
   `span_only`, `span_and_event`). All others always do. Offsets and lengths are in characters (code points).
+- Beside another instrumentation (`beside=True`) every span hangs under the other's span of the same step, is INTERNAL,
+  and is named after what it tells: `rag.answer {{name}}`, `rag.retrieval {{retriever}}`, `rag.generation {{model}}`,
+  `rag.tool {{tool}}`, `rag.node {{node}}`. All `gen_ai.*` but the conversation are then written as `rag.gen_ai.*`, so
+  that nobody counts a call or its tokens twice.
 - Under `case(...)` the tags, from `rag.case.id` to `rag.corpus.version`, travel as W3C baggage under the same names.
 
 ## Spans

@@ -1,7 +1,8 @@
 """Trace → parts: the subtrees that answer one question each (contracts 1).
 
 A part begins at the outermost span that means something: at a workflow, or at a stage that has none above it. What
-other libraries put between, above or below is walked through. A span with a case of its own begins a part of its own.
+other libraries put between, above or below is walked through. A span with a case of its own begins a part of its own,
+and so does one of ours inside a part of theirs, which then is the same question told again (echoes.py).
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from typing import Final, NamedTuple
 
 from rag_probe import attributes as a
 from rag_probe.stages import CaseTags, Generation, Retrieval, Root
+from rag_probe_collector.assembly.echoes import without_echoes
 from rag_probe_collector.assembly.trace import Place, Trace
-from rag_probe_collector.dialects import dialect_of
+from rag_probe_collector.dialects import OWN, dialect_of
 from rag_probe_collector.dialects.reading import Dialect, Reading, Workflow
 from rag_probe_collector.otlp.span import Span
 
@@ -43,6 +45,8 @@ class Part:
     """The outermost span; of a part whose root never arrived, the topmost orphan."""
     root: Root
     rootless: bool
+    told_again: bool = False
+    """Whether a part of ours stands inside it."""
     incomplete: bool = False
     """Whether spans of this trace were lost that may belong here."""
     seen: list[Seen] = field(default_factory=list[Seen])
@@ -69,13 +73,13 @@ def parts_of(trace: Trace) -> list[Part]:
     for place in trace.places:
         above = spots[place.parent] if place.parent is not None else _TOP
         dialect = dialect_of(place.span)
-        if dialect is None or (above.part is not None and above.part.dialect is not dialect):
+        if dialect is None or (above.part is not None and above.part.dialect is not dialect and dialect is not OWN):
             spots.append(above)
         else:
             spots.append(_stand(place, above, dialect, trace, found, loose))
     for part in loose.values():
         _adopt(part, found)
-    return found
+    return without_echoes(found)
 
 
 def _stand(
@@ -83,6 +87,9 @@ def _stand(
 ) -> _Spot:
     """Add a span to the part that it belongs to, or begin one; return what it hands down."""
     span = place.span
+    if above.part is not None and above.part.dialect is not dialect:
+        above.part.told_again = True
+        above = _TOP
     part, within, calling = above
     reading = dialect.read(span)
     is_call = isinstance(reading, Generation)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from rag_probe_collector.assembly.beside import as_if_alone
 from rag_probe_collector.assembly.copies import distinct
 from rag_probe_collector.otlp.span import Span
 
@@ -33,7 +34,7 @@ class Trace:
 
 def assemble(trace_id: str, spans: Iterable[Span]) -> Trace:
     """Build the forest of one trace: any order, any number of copies, cycles broken at their oldest span."""
-    by_id, conflicts = distinct(spans)
+    by_id, conflicts = distinct(map(as_if_alone, spans))
     warnings = dict.fromkeys(sorted(conflicts), "arrived with different contents; the copy that ended last is read")
     children: dict[str, list[Span]] = {}
     tops: list[Span] = []

@@ -10,9 +10,12 @@ from rag_probe_collector.dialects.reading import Dialect
 from rag_probe_collector.otlp.decode import Interest
 from rag_probe_collector.otlp.span import Span
 
-__all__ = ["DIALECTS", "INTEREST", "dialect_of"]
+__all__ = ["DIALECTS", "INTEREST", "OWN", "dialect_of"]
 
 DIALECTS: Final[tuple[Dialect, ...]] = (Ours(), GenAi())
+
+OWN: Final = DIALECTS[0]
+"""Ours: where it and another tell of one question, it is the one that is read."""
 
 INTEREST: Final = Interest(
     tuple(scope for dialect in DIALECTS for scope in dialect.interest.scopes),

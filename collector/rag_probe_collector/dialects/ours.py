@@ -38,12 +38,15 @@ class Ours:
     """What the handlers of this project write."""
 
     name: str = "rag_probe"
-    interest: Interest = Interest((_SCOPE,), (a.STAGE, a.NODE_NAME))  # noqa: RUF009  # frozen itself
+    interest: Interest = Interest((_SCOPE,), (a.STAGE, a.NODE_NAME, a.BESIDE))  # noqa: RUF009  # frozen itself
     records: frozenset[str] = frozenset({"retrievals", "generations", "tools", "nodes"})
 
     def claims(self, span: Span) -> bool:
         """By scope; by attribute where a backend has lost the scope."""
-        return span.scope.startswith(_SCOPE) or a.STAGE in span.attributes or a.NODE_NAME in span.attributes
+        if span.scope.startswith(_SCOPE):
+            return True
+        attributes = span.attributes
+        return a.STAGE in attributes or a.NODE_NAME in attributes or a.BESIDE in attributes
 
     def read(self, span: Span) -> Reading | None:
         """A node, a stage, or a workflow."""

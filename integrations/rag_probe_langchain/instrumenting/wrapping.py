@@ -33,6 +33,8 @@ def replace(owner: object, name: str, wrap: Wrap) -> None:
     held = vars(owner).get(name)
     if not isinstance(held, FunctionType) or hasattr(held, "__isabstractmethod__") or _original(held) is not None:
         return
+    if isinstance(owner, type) and type(held) is not FunctionType:  # wrapt's: not called bare
+        return
     made = wrap(held)
     if made is not held:
         wrapper = wraps(held)(made)
