@@ -141,7 +141,7 @@ def _is_plain(column: Sequence[object]) -> bool:
     try:
         if isinstance(first, str):
             return len(first) <= _SHORT and "".join(column).isascii()  # type: ignore[arg-type]
-        return isinstance(first, (int, float)) and _is_sendable(sum(column))  # type: ignore[arg-type]
+        return isinstance(first, (int, float)) and -_INT64 <= sum(column) < _INT64  # type: ignore[arg-type]
     except TypeError:  # a None among them
         return False
 

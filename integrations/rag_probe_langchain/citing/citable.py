@@ -67,6 +67,12 @@ class Citable:
         """The id of the passage with this number, counted from 1."""
         return self.context_ids[number - 1] if 0 < number <= len(self.context_ids) else None
 
+    def counted(self, text: str) -> str | None:
+        """The id of the passage whose number `text` is, where numbers count the passages."""
+        if self._numbered is not None or not text.isdecimal() or len(text) > _LONGEST_NUMBER:
+            return None
+        return self.at(int(text))
+
     def seen(self, text: str) -> str | None:
         """The id of the passage in the context that `text` names."""
         if text in self._context:

@@ -44,6 +44,12 @@ def marked(text: str, citable: Citable) -> Iterator[Cited]:
         return
     code = code_ranges(text)
     for match in islice(_MARKER.finditer(text), MOST_MARKERS):
+        start = match.start()
+        if not code and match.lastindex == _SQUARE and text[start - 1 : start] == " ":  # ` [2]`, the usual one
+            passage = citable.counted(match[_SQUARE])
+            if passage is not None:
+                yield Cited(id=passage, marker=match[0], start=start, end=match.end(), valid=True)
+                continue
         for name in _names(match, text, code, citable):
             yield Cited(id=name.id, marker=match[0], start=match.start(), end=match.end(), valid=name.valid)
 
