@@ -28,8 +28,14 @@ _KINDS: Final = {
     "invoke_node": "node",
     "invoke_workflow": "workflow",
     "invoke_agent": "workflow",
+    "rag.retrieval": "retrieval",
+    "rag.generation": "generation",
+    "rag.tool": "tool",
+    "rag.node": "node",
+    "rag.answer": "workflow",
+    "rag.agent": "workflow",
 }
-"""By the first word of a span's name."""
+"""By the first word of a span's name; the last six are written beside another instrumentation."""
 _FIELDS: Final = {
     "retrieval": ("retrieved", "retrievals.documents", "retrievals.candidates"),
     "rerank": ("reranked",),

@@ -17,13 +17,14 @@ from tests.rag_probe_collector.spans import source
 from tests.rag_probe_langchain.apps import rag
 
 
-def path(**limits):
+def path(beside=False, **limits):
     """The chain's path under these limits."""
     exporter = InMemorySpanExporter()
     provider = TracerProvider(span_limits=SpanLimits(**limits), shutdown_on_exit=False)
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     logging.getLogger("opentelemetry.attributes").setLevel(logging.ERROR)
-    rag().invoke("How long do I have?", {"callbacks": [RagProbeCallbackHandler(tracer_provider=provider)]})
+    handler = RagProbeCallbackHandler(tracer_provider=provider, beside=beside)
+    rag().invoke("How long do I have?", {"callbacks": [handler]})
     (found,) = source(encode_spans(exporter.get_finished_spans())).paths(Selection())
     return found
 
@@ -37,10 +38,11 @@ def test_with_the_limits_as_they_are_nothing_is_lost():
     assert not {"retrieved", "filtered", "permissions", "citations"} & set(WHOLE.not_captured)
 
 
+@pytest.mark.parametrize("beside", [False, True])
 @pytest.mark.parametrize("limit", range(1, 40))
-def test_what_may_be_missing_is_named(limit):
+def test_what_may_be_missing_is_named(limit, beside):
     """contracts 2: absent means not captured, and is named; what is there, is what it was."""
-    cut = path(max_span_attributes=limit)
+    cut = path(beside, max_span_attributes=limit)
     named = set(cut.not_captured)
     for field in LISTS:
         value, true = getattr(cut, field), getattr(WHOLE, field)
