@@ -7,6 +7,8 @@ from pathlib import Path
 from traceback import format_tb
 from typing import Final
 
+from rag_probe.wellformed import well_formed
+
 LIMIT: Final = 256
 """Different things that are said in one process; what comes later is silent."""
 
@@ -34,7 +36,8 @@ def warn_once(kind: str, message: str, *arguments: object) -> None:
 def error_type(error: BaseException) -> str:
     """What `error.type` says: the exception's qualified name, bare for Python's own; its message may be content."""
     kind = type(error)
-    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+    name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+    return well_formed(name)
 
 
 def message_of(error: BaseException) -> str:

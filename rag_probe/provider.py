@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import atexit
-from typing import Protocol, runtime_checkable
+import os
+from typing import Final, Protocol, runtime_checkable
 
 from opentelemetry import trace
 
 from rag_probe.faults import warn_once
+from rag_probe.identifiers import MAX_ID
 from rag_probe.missing import MissingExtraError
 
 try:
@@ -24,6 +26,17 @@ except ModuleNotFoundError as error:
     raise MissingExtraError("configure", "otlp", error) from error
 
 
+_LOST: Final = "spans lose what they say"
+_CUT: Final = "ids are cut, and no longer those of your cases"
+_LIMITS: Final = (
+    ("OTEL_ATTRIBUTE_COUNT_LIMIT", 64, _LOST),
+    ("OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT", 64, _LOST),
+    ("OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT", MAX_ID, _CUT),
+    ("OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT", MAX_ID, _CUT),
+)
+"""Of the SDK: the least that is enough."""
+
+
 @runtime_checkable
 class _Extensible(Protocol):
     def add_span_processor(self, span_processor: SpanProcessor) -> None: ...
@@ -37,10 +50,18 @@ def set_up(service_name: str | None, *, keep_cases: bool) -> TracerProvider:
     provider = TracerProvider(
         resource=resource, sampler=sampler_from_environment(), id_generator=id_generator_from_environment()
     )
+    _say_limits()
     if keep_cases:
         provider.sampler = KeepCases(provider.sampler)
     trace.set_tracer_provider(provider)
     return provider
+
+
+def _say_limits() -> None:
+    for name, least, what in _LIMITS:
+        value = os.environ.get(name, "").strip()
+        if value.isdecimal() and int(value) < least:
+            warn_once(name, "%s=%s: %s; set it to %d or more", name, value, what, least)
 
 
 def shut_down_at_exit(provider: object) -> None:

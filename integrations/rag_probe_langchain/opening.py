@@ -7,6 +7,7 @@ from typing import Final
 from rag_probe import attributes as a
 from rag_probe.attributes import Value
 from rag_probe.stages import Content, Root
+from rag_probe.wellformed import well_formed
 from rag_probe.wire import encode_node, encode_root
 from rag_probe_langchain.request import Request
 from rag_probe_langchain.run import Call, Run
@@ -83,7 +84,7 @@ def opening(run: Run) -> dict[str, Value]:
     if operation is not None:
         out[a.OPERATION] = operation
         if run.kind == "chain":
-            out[a.AGENT_NAME] = run.name
+            out[a.AGENT_NAME] = well_formed(run.name)
     elif run.node is not None:
         out.update(encode_node(run.node))
     elif run.mark is not None:

@@ -32,6 +32,7 @@ from rag_probe import attributes as a
 from rag_probe.attributes import Value
 from rag_probe.faults import error_type, log_once, message_of
 from rag_probe.version import VERSION
+from rag_probe.wellformed import well_formed
 from rag_probe.wire.beside import put_aside
 from rag_probe_langchain.metering import measure_run, measure_stage
 from rag_probe_langchain.opening import opening, title
@@ -189,7 +190,9 @@ def _write_stage(stage: StageSpan, request: Request) -> Span:
     attributes = _worded(request, above, stage.attributes)
     context = _inside(run, request)
     name = f"rag.retrieval {run.name}" if stage.name == "retrieval" and request.options.beside else stage.name
-    span = request.writer.tracer.start_span(name, context, SpanKind.INTERNAL, attributes, start_time=stage.started)
+    span = request.writer.tracer.start_span(
+        well_formed(name), context, SpanKind.INTERNAL, attributes, start_time=stage.started
+    )
     if a.ERROR_TYPE in stage.attributes:
         span.set_status(Status(StatusCode.ERROR))
     span.end(stage.ended)
@@ -209,7 +212,7 @@ def _start(run: Run) -> Span:
     kind = SpanKind.CLIENT if run.kind == "model" and not request.options.beside else SpanKind.INTERNAL
     links = request.links if run.parent is None else run.links
     said = _worded(request, run.above, attributes)
-    run.span = request.writer.tracer.start_span(title(run), context, kind, said, links, run.started)
+    run.span = request.writer.tracer.start_span(well_formed(title(run)), context, kind, said, links, run.started)
     if run.parent is None and not run.span.is_recording():
         request.traced = False
         request.recording = request.meter is not None

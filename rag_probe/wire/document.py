@@ -41,13 +41,31 @@ that the sampler refused is measured all the same, so that sums are not a sample
 it costs what a sampled one costs, less the spans. `RagProbeCallbackHandler(meter_provider=NoOpMeterProvider())` turns
 them off. Of a list that was cut, only what is listed has a decision or a reason. An attribute has at most 100 values
 in one process; later ones are `_OTHER`, and so is a reason that is a sentence. Figures carry exemplars where the SDK
-takes them.
+takes them. They go where OTEL_METRICS_EXPORTER points, or to the app's own meter provider; `rag-probe collect` takes
+traces only and answers `/v1/metrics` with 404: give OTEL_EXPORTER_OTLP_METRICS_ENDPOINT another receiver.
+"""
+
+_LIMITS = """
+## What stays in, and what limits do
+
+With content off no question, chunk, prompt, answer, argument or result of a tool, message of an exception, sentence
+given as a reason, or metadata beyond the allow-list leaves by spans, metrics or our own log. Names do: of steps, runs,
+tools, nodes, models, policies, tokenizers and types of exceptions; ids of passages, callers, threads and calls; and
+under `case(...)` its tags. With content on each text passes `CapturePolicy`'s redactor and is cut after it.
+
+LangGraph's `TracePolicy` (`omit_payload`) is honoured for the node's own input and output: no text of a payload that it
+changes leaves, ids and counts do. As in LangGraph, runs inside the node and the graph's own run are not affected.
+LangSmith's switches (`LANGSMITH_HIDE_INPUTS`, …) are about what its client sends, and change nothing here.
+
+An SDK that may hold fewer attributes than a span has (`OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT`, 128 unless set) drops the
+oldest ones and counts them: the evaluator then names what may be missing `not_captured`. A limit on the length of
+values (`OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT`) leaves no mark: below 256 it cuts ids, so that labels no longer match.
 """
 
 
 def document() -> str:
     """The whole page."""
-    return "\n".join([_HEAD, *_spans(), *_sections(), *_metrics()]) + "\n"
+    return "\n".join([_HEAD, *_spans(), *_sections(), *_metrics(), _LIMITS]).rstrip() + "\n"
 
 
 def _spans() -> Iterator[str]:

@@ -339,3 +339,19 @@ def test_the_vocabulary_needs_nothing_at_all():
         assert not any(name.startswith("opentelemetry") for name in sys.modules)
     """
     run(program)
+
+
+def test_limits_that_are_too_low_are_said():
+    """What an SDK cuts or drops nobody can get back."""
+    program = "from rag_probe import configure; configure('shop')"
+    done = run(
+        program,
+        OTEL_TRACES_EXPORTER="none",
+        OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT="5",
+        OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT="32",
+        OTEL_ATTRIBUTE_COUNT_LIMIT="128",
+    )
+    assert done.stderr.splitlines() == [
+        "OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT=5: spans lose what they say; set it to 64 or more",
+        "OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT=32: ids are cut, and no longer those of your cases; set it to 256 or more",
+    ]

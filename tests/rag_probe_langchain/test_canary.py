@@ -30,7 +30,7 @@ from opentelemetry.context import attach, detach
 
 from rag_probe import case, faults, stage, tell
 from rag_probe.policy import CapturePolicy
-from rag_probe_langchain import RagProbeCallbackHandler
+from rag_probe_langchain import ContextBuilder, PermissionRetriever, RagProbeCallbackHandler
 from tests.everywhere import everywhere
 
 from .apps import PROMPT, Nested, Scripted, Search, as_text
@@ -195,10 +195,11 @@ def a_graph(handler):
     app.invoke(Command(resume=CANARY), thread)
 
 
-def failures(handler):
-    def fail(*_):
-        raise ConnectionError(CANARY)
+def fail(*_):
+    raise ConnectionError(CANARY)
 
+
+def failures(handler):
     broken = tool("broken", description="d")(lambda query: fail())
 
     def node(state):
@@ -246,6 +247,18 @@ def a_case_and_baggage(handler):
         detach(token)
 
 
+def components(handler):
+    def allow(document):
+        return document.id != "odd", f"because of {CANARY}"
+
+    checked = PermissionRetriever(retriever=Search(found=FOUND), allow=allow, policy="v7")
+    build = ContextBuilder(token_limit=20, overflow="character", document_prompt=lambda each: f"{CANARY} {each.page_content}")
+    app = {"context": checked | build, "question": RunnablePassthrough()} | PROMPT | Scripted(answers=[MESSAGE.text])
+    app.invoke(QUESTION, config(handler))
+    with pytest.raises(ConnectionError):
+        PermissionRetriever(retriever=Search(found=FOUND), allow=fail, policy="v7").invoke(QUESTION, config(handler))
+
+
 def outside_of_any_framework(handler):
     with trace.get_tracer("app").start_as_current_span("request"):
         told([])
@@ -267,6 +280,7 @@ SHAPES = (
     failures,
     failing_hooks,
     a_case_and_baggage,
+    components,
     outside_of_any_framework,
     inputs_of_any_kind,
 )

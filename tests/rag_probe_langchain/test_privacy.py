@@ -236,3 +236,24 @@ def test_with_content_on_each_text_passes_the_redactor(monkeypatch):
             shape(recorder.handler)
     assert b"***" in exported(recorder)
     assert b"Xyzzy" not in exported(recorder)
+
+
+def test_no_name_makes_an_exporter_drop_a_batch():
+    """must-handle 18: one lone surrogate makes protobuf refuse a string, and the batch around it is lost."""
+
+    class OddError(Exception):
+        pass
+
+    OddError.__qualname__ = "Odd\ud800"
+
+    def fail(found):
+        with stage("filter", step="filter \ud800") as s:
+            s.drop("one \ud800", "reason \ud800")
+        raise OddError
+
+    recorder = Recorder(policy=CapturePolicy(content=True))
+    found = Search(found=FOUND) | RunnableLambda(everything).with_config(run_name="step \ud800")
+    with pytest.raises(OddError):
+        (found | fail).invoke("\ud800", {**recorder.config, "run_name": "desk \ud800"})
+    assert exported(recorder)
+    assert recorder.one("invoke_workflow")[a.AGENT_NAME] == "desk \ufffd"
