@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
-from typing import Final
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final, cast
 
 from rag_probe.values import value
 
@@ -15,6 +15,9 @@ _LONGEST_NUMBER: Final = 3
 """Digits: `[2024]` is a year, `[12]` may be a passage that is not there."""
 
 _SAMPLE: Final = 1_000
+_SHORTEST_QUOTE: Final = 16
+_MOST_QUOTES: Final = 200
+"""Quotes that are looked for in one answer."""
 _UUID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _HASH: Final = re.compile(r"[0-9a-f]{12,}")
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
@@ -50,18 +53,22 @@ class Citable:
     text. Where ids are words joined by hyphens, other such words in brackets count as ids, too.
     """
 
-    __slots__ = ("_context", "_folded", "_known", "_numbered", "_shapes", "context_ids")
+    __slots__ = ("_context", "_folded", "_known", "_numbered", "_quotes", "_shapes", "context_ids")
 
     def __init__(
         self, context_ids: Sequence[str], known_ids: Collection[str] = (), numbered: Sequence[str] | None = None
     ) -> None:
-        """`numbered` is what numbers count when that is not the passages, but a list of the provider's."""
+        """`numbered` is what numbers count when that is not the passages, but a list of the provider's.
+
+        Where `known_ids` is a mapping, it gives the passages' texts.
+        """
         self.context_ids = context_ids
         self._numbered = numbered
         self._context = frozenset(context_ids)
         self._known = known_ids
         self._folded: dict[str, str | None] | None = None
         self._shapes: frozenset[str] | None = None
+        self._quotes = 0
 
     def at(self, number: int) -> str | None:
         """The id of the passage with this number, counted from 1."""
@@ -80,6 +87,20 @@ class Citable:
         if self._folded is None:
             self._folded = _folded(self._context)
         return self._folded.get(text.casefold())
+
+    def quoted(self, quote: str) -> tuple[str, ...]:
+        """The ids of the passages in the context, whose texts are known, that `quote` was taken from."""
+        if len(quote) < _SHORTEST_QUOTE or not isinstance(self._known, Mapping) or self._quotes >= _MOST_QUOTES:
+            return ()
+        self._quotes += 1
+        texts = cast("Mapping[str, object]", self._known)
+        return tuple(
+            [
+                name
+                for name in dict.fromkeys(self.context_ids)
+                if isinstance(text := texts.get(name), str) and quote in text
+            ]
+        )
 
     def known(self, text: str) -> bool:
         """Whether `text` is an id that is known, in the context or not."""
