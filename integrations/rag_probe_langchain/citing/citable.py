@@ -90,10 +90,11 @@ class Citable:
 
     def quoted(self, quote: str) -> tuple[str, ...]:
         """The ids of the passages in the context, whose texts are known, that `quote` was taken from."""
-        if len(quote) < _SHORTEST_QUOTE or not isinstance(self._known, Mapping) or self._quotes >= _MOST_QUOTES:
+        known: object = self._known
+        if len(quote) < _SHORTEST_QUOTE or not isinstance(known, Mapping) or self._quotes >= _MOST_QUOTES:
             return ()
         self._quotes += 1
-        texts = cast("Mapping[str, object]", self._known)
+        texts = cast("Mapping[str, object]", known)
         return tuple(
             [
                 name
