@@ -112,9 +112,9 @@ def is_document(item: object) -> TypeGuard[Document]:
 
 
 def is_pair(item: object) -> bool:
-    """Whether `item` is a Document with its score."""
+    """Whether `item` is a Document with its score, not a list of two Documents."""
     pair = sequence(item)
-    return pair is not None and len(pair) == 2 and is_document(pair[0])
+    return pair is not None and len(pair) == 2 and is_document(pair[0]) and not is_document(pair[1])
 
 
 def _fields(state: object) -> Mapping[object, object]:

@@ -175,6 +175,7 @@ PASSAGES = [Document(id="a", page_content="x")]
         ({"found": PASSAGES, "n": 1, "t": "text"}, ["found"]),
         ({"deep": {"found": PASSAGES}}, ["deep.found"]),
         ([PASSAGES, PASSAGES], ["", ""]),
+        ([PASSAGES * 2, PASSAGES * 2], ["", ""]),
         (State(PASSAGES), ["found"]),
         (Model(found=PASSAGES), ["found"]),
         ({"found": []}, ["found"]),

@@ -44,3 +44,27 @@ def astream_events(app: Any, asked: Any, config: Any) -> Any:
 MODES: Final[dict[str, Callable[[Any, Any, Any], Any]]] = {
     mode.__name__: mode for mode in (invoke, stream, batch, ainvoke, astream, abatch, astream_events)
 }
+
+
+def batch_as_completed(app: Any, asked: Any, config: Any) -> Any:
+    return list(app.batch_as_completed([asked], config))
+
+
+def abatch_as_completed(app: Any, asked: Any, config: Any) -> Any:
+    async def consume() -> list[Any]:
+        return [each async for each in app.abatch_as_completed([asked], config)]
+
+    return asyncio.run(consume())
+
+
+def astream_log(app: Any, asked: Any, config: Any) -> Any:
+    async def consume() -> list[Any]:
+        return [each async for each in app.astream_log(asked, config)]
+
+    return asyncio.run(consume())
+
+
+RARE: Final[dict[str, Callable[[Any, Any, Any], Any]]] = {
+    mode.__name__: mode for mode in (batch_as_completed, abatch_as_completed, astream_log)
+}
+"""Further ways, of LangChain's runnables only."""
