@@ -252,7 +252,9 @@ def components(handler):
         return document.id != "odd", f"because of {CANARY}"
 
     checked = PermissionRetriever(retriever=Search(found=FOUND), allow=allow, policy="v7")
-    build = ContextBuilder(token_limit=20, overflow="character", document_prompt=lambda each: f"{CANARY} {each.page_content}")
+    build = ContextBuilder(
+        token_limit=20, overflow="character", document_prompt=lambda each: f"{CANARY} {each.page_content}"
+    )
     app = {"context": checked | build, "question": RunnablePassthrough()} | PROMPT | Scripted(answers=[MESSAGE.text])
     app.invoke(QUESTION, config(handler))
     with pytest.raises(ConnectionError):
