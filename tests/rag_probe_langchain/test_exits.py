@@ -202,11 +202,11 @@ def test_what_starts_after_its_question_ended_is_nobodys():
 
 def test_a_failed_gather_leaves_no_orphans():
     recorder = Recorder()
-    started = asyncio.Event()
+    started, over = asyncio.Event(), asyncio.Event()
 
     async def slow(question):
         started.set()
-        await asyncio.sleep(0.01)
+        await over.wait()
         return await Search(found=passages("gift")).ainvoke(question)
 
     async def bad(question):
@@ -216,7 +216,9 @@ def test_a_failed_gather_leaves_no_orphans():
     async def ask():
         with pytest.raises(ValueError, match="bad"):
             await RunnableLambda(lambda q: q).pipe({"slow": slow, "bad": bad}).ainvoke(QUESTION, recorder.config)
-        await asyncio.sleep(0.05)
+        left = asyncio.all_tasks() - {asyncio.current_task()}
+        over.set()
+        await asyncio.wait(left, timeout=10)
 
     asyncio.run(ask())
     assert recorder.names() == ['invoke_workflow RunnableSequence | status="ERROR"']

@@ -14,21 +14,38 @@ from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.outputs import ChatGeneration, LLMResult
 from langchain_core.runnables import RunnableLambda
+from langgraph.errors import GraphInterrupt, GraphRecursionError
 
 from rag_probe import attributes as a
 from rag_probe import stage
+from rag_probe.stages import Filtering
 from rag_probe_langchain import runs
+from rag_probe_langchain.current import Current
 from rag_probe_langchain.finish import give_up
 
 from .apps import rag
 from .recorded import Recorder, assert_nothing_open, assert_well_formed
 
 KINDS = ("chain", "retriever", "model", "tool")
+MARKS = (None, "permission", "filter", "rerank", "retrieval", "context", "node", "fan-out")
 FOUND = [Document(id=name, page_content=f"This is the text of passage {name}.") for name in "abc"]
 
 
-def start(handler, kind, run, parent, metadata=None):
-    details = {"run_id": run, "parent_run_id": parent, "name": f"{kind} {run.int % 10}", "metadata": metadata}
+def _marked(mark, run):
+    """A mark of a stage, or the metadata of a graph's node; of a fan-out, one of several tasks of one node."""
+    if mark in ("node", "fan-out"):
+        task = run.int % 3 if mark == "fan-out" else run.int
+        where = {"langgraph_node": f"node {task}" if mark == "node" else "search", "langgraph_step": run.int % 2}
+        return {**where, "langgraph_checkpoint_ns": f"{where['langgraph_node']}:{task}", "thread_id": "t"}
+    return {"rag.stage": mark} if mark else None
+
+
+def start(handler, kind, run, parent, mark=None):
+    metadata, tags = mark if isinstance(mark, dict) else _marked(mark, run), []
+    if metadata is not None and "langgraph_node" in metadata:
+        tags = ["graph:step:1"]
+    details = {"run_id": run, "parent_run_id": parent, "name": f"{kind} {run.int % 10}"}
+    details |= {"metadata": metadata, "tags": tags}
     match kind:
         case "chain":
             handler.on_chain_start(None, {"question": "?", "found": FOUND[: run.int % 4]}, **details)
@@ -40,10 +57,13 @@ def start(handler, kind, run, parent, metadata=None):
             handler.on_tool_start({"name": "tool"}, "?", **details)
 
 
+ERRORS = (ValueError, KeyboardInterrupt, GeneratorExit, GraphInterrupt, GraphRecursionError)
+
+
 def end(handler, kind, run, failed):
     if failed:
         event = {"model": "on_llm_error"}.get(kind, f"on_{kind}_error")
-        getattr(handler, event)(ValueError(), run_id=run)
+        getattr(handler, event)(ERRORS[run.int % len(ERRORS)](), run_id=run)
         return
     match kind:
         case "chain":
@@ -68,7 +88,7 @@ def histories(draw):
             events.insert(draw(st.integers(0, len(events))), ("end", place))
     roots = [("end", place) for place in range(size) if parents[place] is None]
     failing = draw(st.sets(st.integers(0, size - 1)))
-    marks = draw(st.lists(st.sampled_from([None, "permission", "filter", "retrieval"]), min_size=size, max_size=size))
+    marks = draw(st.lists(st.sampled_from(MARKS), min_size=size, max_size=size))
     return kinds, parents, [*events, *roots], failing, marks
 
 
@@ -81,13 +101,52 @@ def test_any_history_leaves_a_well_formed_tree(history):
     for what, place in events:
         parent = parents[place]
         if what == "start":
-            mark = {"rag.stage": marks[place]} if marks[place] else None
-            start(recorder.handler, kinds[place], ids[place], None if parent is None else ids[parent], mark)
+            start(recorder.handler, kinds[place], ids[place], None if parent is None else ids[parent], marks[place])
         else:
             end(recorder.handler, kinds[place], ids[place], place in failing)
     for root in list(runs._roots.values()):  # those whose parent had ended before they started
         recorder.handler.on_chain_end({}, run_id=UUID(int=root.key))
     assert_well_formed(recorder.spans)
+
+
+@settings(max_examples=40, deadline=None)
+@given(histories(), st.integers(2, 4))
+def test_any_history_told_by_several_threads_does(history, threads):
+    """Each run's events come in their order, in whichever thread; told stages among them, late ends included."""
+    kinds, parents, events, failing, marks = history
+    ids = [uuid4() for _ in kinds]
+    recorder = Recorder()
+    root_ends = [event for event in events if event[0] == "end" and parents[event[1]] is None]
+    root_starts = [("start", place) for place, parent in enumerate(parents) if parent is None]
+
+    def tell(some):
+        for what, place in some:
+            if what == "start":
+                parent = parents[place]
+                start(recorder.handler, kinds[place], ids[place], None if parent is None else ids[parent], marks[place])
+                run = runs.OPEN.get(ids[place].int)
+                if run is not None and place % 2:
+                    Current(run).record(Filtering(step="told", kept=("a",), dropped=("b",)), 1 + run.started, 2, None)
+            else:
+                end(recorder.handler, kinds[place], ids[place], place in failing)
+
+    tell(root_starts)
+    inner = [event for event in events if parents[event[1]] is not None]
+    workers = [
+        threading.Thread(target=tell, args=([event for event in inner if event[1] % threads == number],))
+        for number in range(threads)
+    ]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(30)
+    tell(root_ends)
+    for root in list(runs._roots.values()):
+        recorder.handler.on_chain_end({}, run_id=UUID(int=root.key))
+    names = [span.context.span_id for span in recorder.spans]
+    assert len(names) == len(set(names))
+    assert all(span.end_time is not None for span in recorder.spans)
+    assert_nothing_open()
 
 
 def test_ends_that_nobody_started_are_nothing():
