@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
 from typing import Any, Final, cast
 
 from langchain_core.callbacks import BaseCallbackManager
@@ -18,7 +19,9 @@ _MAIN: Final = "langgraph.pregel.main"
 _RUNS: Final = ("get_callback_manager_for_config", "get_async_callback_manager_for_config")
 """They make the manager of a graph's run, of the config that the graph was called with."""
 _PAUSES: Final = ("get_sync_graph_callback_manager_for_config", "get_async_graph_callback_manager_for_config")
-"""They look for who hears a graph pause in that config only; absent before langgraph 1.2."""
+"""They look for who hears a graph pause in that config only."""
+_CALLBACKS: Final = "langgraph.callbacks"
+"""An older langgraph tells nobody of pauses, and has no such module."""
 
 
 def wrap(handler: RagProbeGraphHandler) -> None:
@@ -26,13 +29,14 @@ def wrap(handler: RagProbeGraphHandler) -> None:
     replace_in(*_BODIES, in_config)
     for name in _RUNS:
         replace_in(_MAIN, name, lambda function: _with(handler, _recorded, function))
-    for name in _PAUSES:
+    for name in _PAUSES if find_spec(_CALLBACKS) is not None else ():
         replace_in(_MAIN, name, lambda function: _with(handler, _heard, function))
 
 
 def unwrap() -> None:
     """Put everything back."""
-    for module, name in (_BODIES, *[(_MAIN, name) for name in (*_RUNS, *_PAUSES)]):
+    pauses = _PAUSES if find_spec(_CALLBACKS) is not None else ()
+    for module, name in (_BODIES, *[(_MAIN, name) for name in (*_RUNS, *pauses)]):
         put_back_in(module, name)
 
 

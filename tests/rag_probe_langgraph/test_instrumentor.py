@@ -285,6 +285,14 @@ def test_where_langgraph_s_insides_have_moved_the_rest_goes_on(said, monkeypatch
     ][:1]
 
 
+def test_an_older_langgraph_that_tells_nobody_of_pauses_is_no_fault(said, monkeypatch):
+    monkeypatch.setattr("rag_probe_langgraph.wrapped._CALLBACKS", "langgraph.gone")
+    with instrumented(*BOTH) as recorder:
+        checked().invoke({"question": QUESTION})
+    assert len(recorder.named("invoke_node")) == 6
+    assert said.records == []
+
+
 WITHOUT = """
 import sys
 class Finder:

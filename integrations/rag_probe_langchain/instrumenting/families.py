@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, cast
 
-from rag_probe.faults import log_once
+from rag_probe.faults import log_once, warn_once
 from rag_probe_langchain.instrumenting.wrapping import Wrap, put_back, replace
 
 
 class Family:
     """Overrides are wrapped as the base's own methods are: a subclass often never calls those."""
 
-    def __init__(self, base: type, wrappers: Mapping[str, Wrap]) -> None:
+    def __init__(self, base: type, wrappers: Mapping[str, Wrap], newer: Collection[str] = ()) -> None:
+        """`newer`: methods that an older version does not have."""
+        self._newer = newer
         self._base: Any = base
         self._wrappers = wrappers
         self._wrapping = False
@@ -24,6 +26,10 @@ class Family:
     def wrap(self) -> None:
         """Wrap every member, and those that will be defined; twice changes nothing."""
         self._wrapping = True
+        gone = [name for name in self._wrappers if not hasattr(self._base, name) and name not in self._newer]
+        if gone:
+            name = self._base.__name__
+            warn_once(name, "%s has no %s: what is made in there is recorded beside our step", name, ", ".join(gone))
         for member in _members(self._base):
             self._wrap_one(member)
         if self._hook is None:

@@ -30,6 +30,7 @@ FAMILIES: Final = (
             "_iter_v2_events": _ONE_CALL,
             "_aiter_v2_events": _ONE_CALL,
         },
+        newer=("_iter_v2_events", "_aiter_v2_events"),
     ),
     Family(
         BaseLLM,

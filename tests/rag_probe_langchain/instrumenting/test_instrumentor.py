@@ -17,6 +17,7 @@ from langchain_core.runnables import config as runnable_config
 
 from rag_probe_langchain import RagProbeCallbackHandler, RagProbeInstrumentor
 from rag_probe_langchain.instrumenting import wrapping
+from rag_probe_langchain.instrumenting.families import Family
 from tests.rag_probe_langchain.apps import ANSWER, Search, passages, rag
 from tests.rag_probe_langchain.recorded import Recorder
 
@@ -231,6 +232,14 @@ def test_where_langchain_s_insides_have_moved_the_callback_goes_on_alone(said, m
     assert runnable_config._set_config_context is original
     assert recorder.names() == NAMES * 2
     assert len([record for record in said.records if record.getMessage().startswith("wrapping")]) == 1
+
+
+def test_a_method_that_is_gone_is_said_once(said):
+    family = Family(BaseRetriever, {"ask": lambda function: function, "newer": lambda function: function}, ("newer",))
+    family.wrap()
+    family.unwrap()
+    (record,) = said.records
+    assert record.getMessage().startswith("BaseRetriever has no ask: ")
 
 
 def test_a_processor_that_fails_at_the_start_of_a_body_harms_nobody(said):
