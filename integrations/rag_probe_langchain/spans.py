@@ -14,9 +14,8 @@ from __future__ import annotations
 from typing import Final
 from weakref import WeakKeyDictionary
 
-from opentelemetry.context import Context, attach, get_current
+from opentelemetry.context import Context, attach
 from opentelemetry.trace import (
-    INVALID_SPAN,
     Link,
     Span,
     SpanContext,
@@ -139,31 +138,21 @@ def make_current(run: Run) -> None:
     Of a run without a span, the nearest one around it, where the context was lost on the way, as in a bare thread.
     """
     own = run if run.spanned else run.above
-    ambient, request = get_current(), run.request
-    alone = request.peers is None and not request.options.beside
-    if own is None or (alone and own.context is ambient):
+    if own is None:
         return
-    if not alone or own.context is None:
-        with request.lock:
-            span = _body_span(run, own)
-    else:
-        span = get_current_span(own.context)
-    said, outer = span.get_span_context(), get_current_span(ambient).get_span_context()
-    lost = own is run or outer.trace_id != said.trace_id
-    if said.is_valid and outer.span_id != said.span_id and lost:
-        plain = own.context if alone and ambient is request.context else None
-        attach(plain or set_span_in_context(span, ambient))
-
-
-def _body_span(run: Run, own: Run) -> Span:
     request = run.request
-    if request.peers is not None:
-        find_theirs(run)
-        if request.options.beside and run.theirs is None and run.kind != "chain":
-            return INVALID_SPAN  # theirs comes, if ours is told of the run first, and must not find itself inside ours
-    if request.root is not None:  # asked first: it may be refused, and all below it with it
-        span_of(request.root)
-    return get_current_span(_inside(run, request) if request.options.beside else _context(own))
+    with request.lock:
+        if request.peers is not None:
+            find_theirs(run)
+            if request.options.beside and run.theirs is None and run.kind != "chain":
+                return  # theirs comes, if ours is told of the run first, and must not find itself inside ours
+        if request.root is not None:  # asked first: it may be refused, and all below it with it
+            span_of(request.root)
+        span = get_current_span(_inside(run, request)) if request.options.beside else span_of(own)
+    said, ambient = span.get_span_context(), get_current_span().get_span_context()
+    lost = own is run or ambient.trace_id != said.trace_id
+    if said.is_valid and ambient.span_id != said.span_id and lost:
+        attach(set_span_in_context(span))
 
 
 def _measure(each: Run | StageSpan, request: Request) -> None:
