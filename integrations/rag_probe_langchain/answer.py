@@ -74,6 +74,9 @@ def _text(output: object, made: Sequence[Made]) -> _Text:
     for one in reversed(made):
         if one.text and one.text in returned:
             return _Text(one.text, one)
+    said = _last_word(output)
+    if said is not None:
+        return _Text(said, _writer(said, made), inferred=True)
     last = _last(made)
     return last if last.text is None else last._replace(inferred=True)
 
@@ -113,6 +116,16 @@ def _texts(output: object) -> dict[str, str]:
         elif isinstance(last, BaseMessage) and last.type == "ai":
             found.setdefault(str(key), message_text(last))
     return found
+
+
+def _last_word(output: object) -> str | None:
+    """What ends a talk without a model having said it: a limit that was reached, a tool whose result is the answer."""
+    for value in (mapping(output) or {}).values():
+        items = sequence(value)
+        last = items[-1] if items else None
+        if isinstance(last, BaseMessage) and last.type in ("ai", "tool") and not _is_call(message_text(last), last):
+            return message_text(last)
+    return None
 
 
 def _outcome(request: Request, output: object, found: _Text) -> tuple[Outcome | None, bool]:

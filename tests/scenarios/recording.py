@@ -98,10 +98,14 @@ def tree(spans: Sequence[ReadableSpan], *, parallel: bool = False) -> list[str]:
         when = "" if parallel else f" [{ranks[span.start_time or 0]}-{ranks[span.end_time or 0]}]"
         line = f"{'  ' * depth}{span.name}{when}{_said(span, known)}"
         inner = [shown(child, depth + 1) for child in below.get(span.context.span_id, [])]
-        return [line, *itertools.chain.from_iterable(sorted(inner) if parallel else inner)]
+        return [line, *itertools.chain.from_iterable(sorted(inner, key=_text) if parallel else inner)]
 
     roots = [shown(span, 0) for span in below.get(None, [])]
-    return _without_random_ids(list(itertools.chain.from_iterable(sorted(roots) if parallel else roots)))
+    return _without_random_ids(list(itertools.chain.from_iterable(sorted(roots, key=_text) if parallel else roots)))
+
+
+def _text(lines: Sequence[str]) -> list[str]:
+    return [_UUID.sub("", line) for line in lines]
 
 
 def _said(span: ReadableSpan, known: dict[int, ReadableSpan]) -> str:
