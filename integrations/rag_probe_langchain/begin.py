@@ -18,7 +18,7 @@ from rag_probe_langchain.fans import settle
 from rag_probe_langchain.finish import give_up
 from rag_probe_langchain.known import enter, known_to
 from rag_probe_langchain.marks import KEY, TAG, mark_of, text_of
-from rag_probe_langchain.nodes import AGENT, NODE, is_agent, node_of
+from rag_probe_langchain.nodes import AGENT, NODE, is_agent, is_called, node_of
 from rag_probe_langchain.options import Options
 from rag_probe_langchain.origin import new_request
 from rag_probe_langchain.peers.theirs import find_theirs
@@ -174,7 +174,8 @@ def _node(run: Run) -> None:
         graph = run.parent
         if graph is not None and graph.fan is not None and graph.fan.step != run.node.step:
             settle(graph)
-        enter(run)
+        if not is_called(run.metadata):
+            enter(run)
     _look(run)
 
 

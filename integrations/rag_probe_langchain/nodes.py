@@ -28,7 +28,7 @@ def node_of(tags: Sequence[str] | None, metadata: Mapping[str, object], outer: M
         return None
     namespace = metadata.get("langgraph_checkpoint_ns")
     if not any(tag.startswith(_TAG) for tag in tags or ()) and (
-        not _is_called(metadata.get("langgraph_path")) or namespace == outer.get("langgraph_checkpoint_ns")
+        not is_called(metadata) or namespace == outer.get("langgraph_checkpoint_ns")
     ):
         return None
     step = metadata.get("langgraph_step")
@@ -42,15 +42,16 @@ def node_of(tags: Sequence[str] | None, metadata: Mapping[str, object], outer: M
     )
 
 
-def _is_called(path: object) -> bool:
+def is_called(metadata: Mapping[str, object]) -> bool:
     """Whether a task was called from a function: its path says so in its last place."""
+    path = metadata.get("langgraph_path")
     return isinstance(path, tuple) and cast("tuple[object, ...]", path)[-1:] == (True,)
 
 
 def is_sent(metadata: Mapping[str, object]) -> bool:
     """Whether a node's task was sent its own input (`Send`), beside others of that node."""
     path = metadata.get("langgraph_path")
-    return isinstance(path, tuple) and cast("tuple[object, ...]", path)[:1] == (_PUSH,)
+    return isinstance(path, tuple) and cast("tuple[object, ...]", path)[:1] == (_PUSH,) and not is_called(metadata)
 
 
 def place_of(metadata: Mapping[str, object]) -> int | None:

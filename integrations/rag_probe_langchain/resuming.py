@@ -28,13 +28,14 @@ def pause_node(run: Run) -> None:
 def pause_graph(run_id: UUID | None, checkpoint_id: str) -> None:
     """A graph stops at a checkpoint, also where no node asked (`interrupt_before`, `interrupt_after`)."""
     run = None if run_id is None else runs.OPEN.get(run_id.int)
-    if run is None:
+    if run is None or _is_inside_node(run):
         return
     with run.request.lock:
         run.request.paused = True
         flush(run.request)
-        if run.request.recording:
-            _remember(run.request, checkpoint_id, span_of(run).get_span_context())
+        shown = run if run.spanned else run.above
+        if run.request.recording and shown is not None:
+            _remember(run.request, checkpoint_id, span_of(shown).get_span_context())
 
 
 def resume_graph(run_id: UUID | None, checkpoint_id: str) -> None:

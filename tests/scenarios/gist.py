@@ -41,6 +41,7 @@ def gist(path: EvidencePath, *, racing: bool = False) -> list[str]:
     }
     if racing:
         facts |= {name: sorted(facts[name]) for name in ("retrievals", "tools", "nodes")}
+        facts["contexts"] = sorted(facts["contexts"], key=str)
         facts["retrieved"] = sorted((facts["retrieved"] or "").split())
     return ["path", *(f"  {name}: {value}" for name, value in facts.items() if value not in (None, [], False))]
 
