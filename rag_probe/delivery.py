@@ -39,12 +39,15 @@ class Line(Generic[E]):
         self._over = False
 
     def deliver(self, export: Callable[[E], bool]) -> bool:
-        """Whether it was delivered; it is not tried where that is known to be in vain."""
+        """Whether it was delivered; not tried where that is known to be in vain. Raises what the exporter does."""
         exporter = self._of_this_process()
-        delivered = exporter is not None and not self._over and export(exporter)
-        if not delivered:
-            self.failures += 1
-            self._over = self.hurried
+        delivered = False
+        try:
+            delivered = exporter is not None and not self._over and export(exporter)
+        finally:
+            if not delivered:
+                self.failures += 1
+                self._over = self.hurried
         return delivered
 
     def close(self) -> None:

@@ -21,7 +21,10 @@ class Scripted(SpanExporter):
 
     def export(self, spans):
         self.calls += 1
-        return self.results.pop(0) if self.results else SUCCESS
+        result = self.results.pop(0) if self.results else SUCCESS
+        if isinstance(result, Exception):
+            raise result
+        return result
 
     def shutdown(self):
         self.stopped += 1
@@ -74,6 +77,16 @@ def test_each_failure_counts_and_the_next_batch_is_tried():
     way = Delivery(exporter, None)
     assert [way.export([]) for _ in range(2)] == [FAILURE, SUCCESS]
     assert (way.failures, exporter.calls) == (1, 2)
+
+
+def test_what_an_exporter_raises_is_a_failure_too_and_the_processor_s_to_say():
+    way = Delivery(Scripted(OSError("refused"), OSError("refused")), None)
+    with pytest.raises(OSError, match="refused"):
+        way.export([])
+    way.hurried = True
+    with pytest.raises(OSError, match="refused"):
+        way.export([])
+    assert (way.export([]), way.failures) == (FAILURE, 3)
 
 
 def test_hurried_the_first_failure_is_the_last_try():
