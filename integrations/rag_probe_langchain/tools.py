@@ -14,7 +14,15 @@ from rag_probe_langchain.steps import step_ended
 def tool_ended(run: Run, outputs: object, ended: int) -> dict[str, Value]:
     """Say the call; the passages that it gave are looked at as a step's are."""
     step_ended(run, _given(outputs), ended)
-    return encode(ToolCall(name=run.name, call_id=run.call.id if run.call is not None else None))
+    return encode(ToolCall(name=run.name, call_id=_call_id(run, outputs)))
+
+
+def _call_id(run: Run, outputs: object) -> str | None:
+    """Told at the start; an older LangChain tells it in the message only."""
+    if run.call is not None and run.call.id is not None:
+        return run.call.id
+    name = getattr(outputs, "tool_call_id", None)
+    return name if isinstance(name, str) else None
 
 
 def _given(outputs: object) -> object:
