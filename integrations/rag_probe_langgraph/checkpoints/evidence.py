@@ -92,23 +92,24 @@ class Evidence:
     def _passages(self, node: str, channel: str, role: Role | None, found: Found) -> None:
         documents = self.request.documents
         before = self.last
-        chunks = documents.add(found.passages)
-        fresh = before is None or not set(chunks.ids) <= {name for ids in self._all() for name in ids}
-        self._sets[channel] = chunks.ids
+        chunks = documents.add(found.passages) if documents.news(found.passages) else None
+        ids = documents.now(found.passages) if chunks is None else chunks.ids
+        fresh = before is None or not set(ids) <= {name for known in self._all() for name in known}
+        self._sets[channel] = ids
         if role == "retrieved" or (role is None and fresh):
-            self._arrived(node, channel, chunks)
+            self._arrived(node, channel, chunks or documents.add(found.passages))
         elif role == "permitted":
             self._note(channel, role)
-            self._checked(before or (), chunks.ids)
+            self._checked(before or (), ids)
         elif role == "context":
             self._note(channel, role)
-            left = set(chunks.ids)
+            left = set(ids)
             self.context = ContextAssembly(
-                step=node, ids=chunks.ids, dropped=tuple([name for name in before or () if name not in left])
+                step=node, ids=ids, dropped=tuple([name for name in before or () if name not in left])
             )
         else:
             self._note(channel, role or "filtered")
-            self._changed(node, before or (), chunks)
+            self._changed(node, before or (), ids)
 
     def _all(self) -> list[Ids]:
         return [step.stage.documents.ids for step in self.retrievals if step.stage.documents is not None]
@@ -129,20 +130,15 @@ class Evidence:
         self.permissions = [*(self.permissions or ()), *decided]
         self._narrowed(after)
 
-    def _changed(self, node: str, before: Ids, chunks: Chunks) -> None:
-        for change in changes({"": before}, {"": chunks.ids}, ()):
+    def _changed(self, node: str, before: Ids, ids: Ids) -> None:
+        for change in changes({"": before}, {"": ids}, ()):
             if change.moved:
-                scores = chunks.scores or (None,) * len(chunks.ids)
-                self.reranked = tuple(
-                    [
-                        Ranked(name, rank, score)
-                        for rank, (name, score) in enumerate(zip(chunks.ids, scores, strict=True), 1)
-                    ]
-                )
+                scores = self.request.documents.scores
+                self.reranked = tuple([Ranked(name, rank, scores.get(name)) for rank, name in enumerate(ids, 1)])
             if change.dropped:
                 self.kept = change.after
                 self.dropped += [Drop(name, None, node) for name in change.dropped]
-        self._narrowed(chunks.ids)
+        self._narrowed(ids)
 
     def _text(self, node: str, channel: str, role: Role | None, value: str | BaseMessage) -> None:
         text = value if isinstance(value, str) else message_text(value)

@@ -31,6 +31,7 @@ from pydantic import ValidationError
 _DELTA: Final = 7
 """The extension type that holds a bare value; the other seven hold `[module, name, made of, …]`."""
 _DEEPEST: Final = 64
+_REMEMBERED: Final = 2_000
 _PLAIN: Final = frozenset({str, int, float, bool, bytes, type(None)})
 _MESSAGES: Final[Mapping[str, type[BaseMessage]]] = {
     kind.__name__: kind
@@ -113,6 +114,8 @@ class Reader:
     """Asked only for what plain reading cannot open; it is the caller's, and so is what it does."""
     held_back: Counter[str] = field(default_factory=Counter[str])
     """Classes whose values arrive as plain data, and reasons why values stay closed."""
+    _passages: dict[Packed, Document] = field(default_factory=dict[Packed, Document])
+    """A passage is written by one node after the other: the same bytes are the same passage."""
 
     def read(self, stored: Stored) -> object:
         """The value, all the way down; `Unreadable` where that cannot be had."""
@@ -158,8 +161,8 @@ class Reader:
         if kind in _PLAIN:
             return value
         match value:
-            case Packed(code, data):
-                return self._unpacked(code, data, depth)
+            case Packed():
+                return self._passages.get(value) or self._unpacked(value, depth)
             case _ if kind is list or kind is tuple:
                 return [self._open(item, depth + 1) for item in cast("Sequence[object]", value)]
             case Send():
@@ -178,14 +181,19 @@ class Reader:
         opened = {key: item if type(item) in _PLAIN else self._open(item, depth + 1) for key, item in value.items()}
         return _passage(opened) if opened.get("type") == "Document" and "page_content" in opened else opened
 
-    def _unpacked(self, code: int, data: bytes, depth: int) -> object:
-        inner = cast(object, ormsgpack.unpackb(data, ext_hook=Packed, option=ormsgpack.OPT_NON_STR_KEYS))
-        if code == _DELTA:
+    def _unpacked(self, packed: Packed, depth: int) -> object:
+        inner = cast(object, ormsgpack.unpackb(packed.data, ext_hook=Packed, option=ormsgpack.OPT_NON_STR_KEYS))
+        if packed.code == _DELTA:
             return self._open(inner, depth + 1)
         if not isinstance(inner, list) or len(cast("list[object]", inner)) < 3:
             return self._closed("an extension type of another version")
         module, name, made_of, *_ = cast("list[object]", inner)
-        return self._named(str(module), str(name), self._open(made_of, depth + 1))
+        opened = self._named(str(module), str(name), self._open(made_of, depth + 1))
+        if isinstance(opened, Document):
+            if len(self._passages) >= _REMEMBERED:
+                self._passages.clear()
+            self._passages[packed] = opened
+        return opened
 
     def _named(self, module: str, name: str, made_of: object) -> object:
         build = _KNOWN.get((module.partition(".")[0], name))
@@ -206,11 +214,11 @@ def _passage(made_of: object) -> Document | None:
     text, metadata, name = fields.get("page_content"), fields.get("metadata"), fields.get("id")
     if not isinstance(text, str):
         return None
-    return Document(
-        id=name if isinstance(name, str) else None,
-        page_content=text,
-        metadata={str(key): item for key, item in _fields(metadata).items()},
-    )
+    known = _fields(metadata)
+    if set(map(type, known)) - {str}:
+        known = {str(key): item for key, item in known.items()}
+    # What pydantic would check has just been checked, at a third of the price.
+    return Document.model_construct(id=name if isinstance(name, str) else None, page_content=text, metadata=known)
 
 
 def _message(kind: type[BaseMessage]) -> Callable[[object], BaseMessage | None]:

@@ -1,0 +1,145 @@
+"""Checkpoints to evidence paths on one core, against a plain loop over the saver's own `list`.
+
+    python -m tests.benchmarks.checkpoints
+
+Process CPU, each figure the best of interleaved rounds. Beside it: a database of 1 GB, read in a process of its own,
+whose limit is the product's (300 MB).
+"""
+
+from __future__ import annotations
+
+import logging
+import resource
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Final
+
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.graph import END, START, StateGraph
+
+from rag_probe.protocols import Selection, SourceOptions
+from rag_probe_langgraph.checkpoints.source import open_checkpoints
+from tests.benchmarks.apps import ANSWER, State, as_text, passages
+from tests.benchmarks.report import Ratio, table
+
+ROUNDS: Final = 5
+THREADS: Final = 200
+LARGE: Final = 1_000_000_000
+"""Bytes of the large database."""
+_FEW: Final = "answer: answer\nquestion: question\n"
+_LARGE_CHILD: Final = "import sys; from tests.benchmarks.checkpoints import read_large; read_large(sys.argv[1])"
+
+
+def run() -> list[Ratio]:
+    """Read the same file in turn, ROUNDS times, and compare the best; then the large one."""
+    with tempfile.TemporaryDirectory() as directory:
+        path, few = Path(directory, "checkpoints.db"), Path(directory, "few.yaml")
+        checkpoints = _filled(path, THREADS)
+        few.write_text(_FEW)
+        measures: dict[str, Callable[[], object]] = {
+            "the saver's list": lambda: _listed(path),
+            "checkpoints to paths, all channels": lambda: _paths(path, None),
+            "checkpoints to paths, two channels": lambda: _paths(path, few),
+        }
+        logging.disable(logging.WARNING)  # how channels are read is said once a reading
+        best = {name: min(_seconds(measure) for _ in range(ROUNDS)) for name, measure in measures.items()}
+        logging.disable(logging.NOTSET)
+        rates = {name: checkpoints / seconds for name, seconds in best.items()}
+        note = "limit: a loop over SqliteSaver.list, default serialiser"
+        ours = [Ratio(name, rates[name], rates["the saver's list"], "per s", note) for name in list(rates)[1:]]
+        return [*ours, _large(Path(directory))]
+
+
+def _filled(path: Path, threads: int) -> int:
+    """One thread by a real graph, the others copies of its rows; returns the number of checkpoints."""
+    with closing(sqlite3.connect(path, check_same_thread=False)) as connection:
+        connection.execute("PRAGMA synchronous=OFF")
+        _graph(SqliteSaver(connection)).invoke({"question": "How long?"}, {"configurable": {"thread_id": "0"}})
+        for table_name in ("checkpoints", "writes"):
+            columns = [str(row[1]) for row in connection.execute(f"PRAGMA table_info({table_name})")][1:]
+            for thread in range(1, threads):
+                connection.execute(
+                    f"INSERT INTO {table_name} (thread_id, {', '.join(columns)}) "
+                    f"SELECT ?, {', '.join(columns)} FROM {table_name} WHERE thread_id = '0'",
+                    (str(thread),),
+                )
+            connection.commit()
+        (count,) = connection.execute("SELECT count(*) FROM checkpoints").fetchone()
+    return count
+
+
+def _graph(saver: SqliteSaver) -> Any:
+    built = StateGraph(State)
+    nodes: dict[str, Any] = {
+        "retrieve": lambda state: {"passages": passages(20, 1)},
+        "filter": lambda state: {"passages": state["passages"][:16]},
+        "draft": lambda state: {"draft": as_text(state["passages"]), "answer": ANSWER},
+    }
+    for name, body in nodes.items():
+        built.add_node(name, body)
+    for one, other in zip([START, *nodes], [*nodes, END], strict=True):
+        built.add_edge(one, other)
+    return built.compile(checkpointer=saver)
+
+
+def _listed(path: Path) -> int:
+    with closing(sqlite3.connect(path, check_same_thread=False)) as connection:
+        return sum(1 for _ in SqliteSaver(connection).list(None))
+
+
+def _paths(path: Path, mapping: Path | None) -> int:
+    source = open_checkpoints(f"sqlite:///{path}", SourceOptions(mapping=mapping))
+    return sum(1 for _ in source.paths(Selection()))
+
+
+def _seconds(measure: Callable[[], object]) -> float:
+    before = time.process_time()
+    measure()
+    return time.process_time() - before
+
+
+def _large(directory: Path) -> Ratio:
+    path = directory / "large.db"
+    _filled(path, 10)
+    _filled_to(path, LARGE)
+    reached = subprocess.run(
+        [sys.executable, "-c", _LARGE_CHILD, str(path)], check=True, capture_output=True, text=True
+    ).stdout
+    megabytes = float(reached.split()[-1])
+    size = f"{path.stat().st_size / 1e6:,.0f} MB of checkpoints, all channels"
+    return Ratio("memory for a large database", megabytes, 300, "MB", size)
+
+
+def _filled_to(path: Path, size: int) -> None:
+    """Threads of the file once more, until it is that large."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA synchronous=OFF")
+        copies = 0
+        while path.stat().st_size < size:
+            copies += 1
+            for table_name in ("checkpoints", "writes"):
+                columns = ", ".join(str(row[1]) for row in connection.execute(f"PRAGMA table_info({table_name})"))
+                rest = columns.removeprefix("thread_id, ")
+                connection.execute(
+                    f"INSERT INTO {table_name} ({columns}) SELECT '{copies}-' || thread_id, {rest} "
+                    f"FROM {table_name} WHERE thread_id NOT LIKE '%-%'"
+                )
+            connection.commit()
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def read_large(path: str) -> None:
+    """In a process of its own: read everything, and print the peak of memory in MB."""
+    logging.disable(logging.WARNING)
+    count = _paths(Path(path), None)
+    print(count, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3)
+
+
+if __name__ == "__main__":
+    print(table(run()))
