@@ -74,7 +74,9 @@ def _inferred(run: Run, before: Mapping[str, Ids], after: Sequence[Found], ended
     for key, passages in after:
         if passages:
             called = run.kind == "tool" and not before and run.results is None
-            _retrieved(run, bare(passages) if called else documents.news(passages), ended)
+            news = bare(passages) if called else documents.news(passages)
+            if news:
+                _retrieved(run, news, ended, added=bool(before) and len(news) < len(passages))
         if passages or key in before or not key:
             sets[key] = documents.now(passages)
     if not before and run.results is None:
@@ -109,16 +111,17 @@ def _rescored(run: Run, ids: Ids, ended: int) -> None:
         beside(run, "rerank", encode(reranked(run, ids), run.request.options.policy.max_items), ended)
 
 
-def _retrieved(run: Run, news: Sequence[object], ended: int) -> None:
+def _retrieved(run: Run, news: Sequence[object], ended: int, *, added: bool) -> None:
     """A function that returned passages which nobody had seen has searched, outside of LangChain's retrievers.
 
     So has a tool with whatever it returned, call by call. Or it rewrote those that it was given: these are parents.
+    What it `added` to passages that it was given, and made of none of them, nobody retrieved (checklist 29).
     """
-    if not news:
-        return
     documents = run.request.documents
     given = [Source(passages, documents.before(passages)) for _, passages in lists_in(run.inputs) if passages]
     made = with_parents(documents.add(news), news, given, run.request.options.policy.score_keys)
+    if added and not any(made.chunks.parents):
+        return
     found(run.parent, run.request, Inner(news, made.chunks.ids, made.chunks.scores, run.started))
     passed(run.parent, run.request, made.chunks.ids)
     attributes = retrieval_attributes(run, run.inputs, made.chunks)

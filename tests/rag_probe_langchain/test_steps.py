@@ -320,3 +320,22 @@ def test_a_step_marked_as_a_check_that_shows_no_passages_is_not_captured():
     assert recorder.lines("rag.permission", "rag.stage")[1:] == [
         '  rag.permission RunnableLambda | rag.stage="permission"'
     ]
+
+
+def test_what_a_step_adds_to_what_it_was_given_nobody_retrieved():
+    """Checklist 29: else an inferred retrieval would hide `prompt_outside_retrieval`."""
+    pinned = passages("staff")[0]
+    recorder = Recorder()
+    chain = Search(found=passages("returns")) | RunnableLambda(lambda found: [pinned, *found])
+    chain.invoke("How long?", recorder.config)
+    assert len(recorder.named("retrieval")) == 1
+
+
+def test_what_a_step_found_with_what_it_was_given_is_a_retrieval():
+    recorder = Recorder()
+    chain = Search(found=passages("returns")) | RunnableLambda(lambda found: passages("staff"))
+    chain.invoke("How long?", recorder.config)
+    assert [tuple(each.attributes["rag.retrieval.ids"]) for each in recorder.named("retrieval")] == [
+        ("returns",),
+        ("staff",),
+    ]
