@@ -27,10 +27,13 @@ def in_order(prompt: str, texts: Sequence[str]) -> InOrder | None:
     """
     if not texts or len(prompt) > LONGEST_PROMPT or len(min(texts, key=len)) < SHORTEST:
         return None
+    heads = [text[:_HEAD] for text in texts]
+    if len(set(heads)) < len(heads):  # texts that repeat or continue one another may stand in several ways
+        return None
     rest: list[str] = []
     first = at = 0
-    for text in texts:
-        start = prompt.find(text[:_HEAD], at)
+    for text, head in zip(texts, heads, strict=True):
+        start = prompt.find(head, at)
         if start >= 0 and not prompt.startswith(text, start):
             start = prompt.find(text, at)
         if start < 0 or text[0].isspace() or text[-1].isspace():
@@ -40,7 +43,7 @@ def in_order(prompt: str, texts: Sequence[str]) -> InOrder | None:
         at = start + len(text)
     rest.append(prompt[at:])
     left = "\n".join(rest)
-    for text in texts:
-        if text[:_HEAD] in left:
+    for head in heads:
+        if head in left:
             return None
     return InOrder(first, first + len(texts[0]), left)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rag_probe_langchain.locating.in_order import in_order
@@ -13,6 +13,7 @@ texts = st.lists(words.map(" ".join), min_size=1, max_size=4)
 between = st.sampled_from(["\n\n", "\n[1] ", " ", "", "\n- id: 7\n"])
 
 
+@settings(max_examples=300)
 @given(texts, st.data())
 def test_it_agrees_with_the_search(chunks, data):
     order = data.draw(st.permutations(chunks) | st.just(chunks) | st.lists(st.sampled_from(chunks), max_size=6))
@@ -47,3 +48,9 @@ def test_it_leaves_everything_else_to_the_search():
         (ONE, []),
     ):
         assert in_order(prompt, wanted) is None
+
+
+def test_texts_that_begin_alike_are_left_to_the_search():
+    goods = " ".join(["goods"] * 16)
+    chunks = [goods, goods, goods, f"{goods} sale"]
+    assert in_order("".join("\n\n" + text for text in chunks), chunks) is None
