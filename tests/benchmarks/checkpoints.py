@@ -20,6 +20,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
+from langchain_core.documents import Document
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import END, START, StateGraph
 
@@ -57,27 +58,20 @@ def run() -> list[Ratio]:
 
 
 def _filled(path: Path, threads: int) -> int:
-    """One thread by a real graph, the others copies of its rows; returns the number of checkpoints."""
+    """A question in each thread, over passages of its own; returns the number of checkpoints."""
     with closing(sqlite3.connect(path, check_same_thread=False)) as connection:
         connection.execute("PRAGMA synchronous=OFF")
-        _graph(SqliteSaver(connection)).invoke({"question": "How long?"}, {"configurable": {"thread_id": "0"}})
-        for table_name in ("checkpoints", "writes"):
-            columns = [str(row[1]) for row in connection.execute(f"PRAGMA table_info({table_name})")][1:]
-            for thread in range(1, threads):
-                connection.execute(
-                    f"INSERT INTO {table_name} (thread_id, {', '.join(columns)}) "
-                    f"SELECT ?, {', '.join(columns)} FROM {table_name} WHERE thread_id = '0'",
-                    (str(thread),),
-                )
-            connection.commit()
+        for thread in range(threads):
+            app = _graph(SqliteSaver(connection), passages(20, thread))
+            app.invoke({"question": f"How long, {thread}?"}, {"configurable": {"thread_id": str(thread)}})
         (count,) = connection.execute("SELECT count(*) FROM checkpoints").fetchone()
     return count
 
 
-def _graph(saver: SqliteSaver) -> Any:
+def _graph(saver: SqliteSaver, found: list[Document]) -> Any:
     built = StateGraph(State)
     nodes: dict[str, Any] = {
-        "retrieve": lambda state: {"passages": passages(20, 1)},
+        "retrieve": lambda state: {"passages": found},
         "filter": lambda state: {"passages": state["passages"][:16]},
         "draft": lambda state: {"draft": as_text(state["passages"]), "answer": ANSWER},
     }
