@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, cast
 
-from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
 from rag_probe.path import Drop, Filtered, Permission, Ranked, Step
 from rag_probe.policy import CapturePolicy
@@ -21,6 +21,7 @@ from rag_probe_langchain.reading.usage import usage_of
 from rag_probe_langchain.request import Made
 from rag_probe_langchain.run import Ids
 from rag_probe_langchain.scan import Found, lists_in
+from rag_probe_langgraph.checkpoints.plain import Unreadable
 from rag_probe_langgraph.checkpoints.roles import Role, role_of
 
 SHORTEST: Final = 16
@@ -48,6 +49,8 @@ class Evidence:
         """How each channel was read, in the order in which it first was."""
         self.unmapped: dict[str, None] = {}
         """Channels that nothing was read from."""
+        self.closed: dict[str, str] = {}
+        """Channels with values that could not be read, and why."""
         self.inferred: tuple[str, ...] = ()
         self.last: Ids | None = None
         """The last known set: what the last retrieval or stage let through."""
@@ -61,12 +64,15 @@ class Evidence:
 
     def asked(self, given: object) -> None:
         """What went into the graph."""
-        self.question = question_in(given)
+        self.question = question_in(_readable(given))
         self.request.asked = self.question
 
     def wrote(self, node: str, channel: str, value: object, *, given: bool) -> None:
         """Read one write; `given`: of what went into the graph, where a text is no answer of it."""
         role = role_of(channel, self._roles)
+        if isinstance(value, Unreadable):
+            self.closed[channel] = value.why
+            return
         if given and role in (None, "answer") and isinstance(value, str):
             return
         lists = [found for found in lists_in(value) if found.passages or channel in self._sets]
@@ -181,7 +187,9 @@ class Evidence:
         self.request.add_made(Made(text, None if self.context is None else self.context.ids, message))
 
     def _talked(self, node: str, messages: Sequence[BaseMessage]) -> None:
-        for message in messages:
+        for message in _of_this_turn(messages):
+            if any(message.id == heard.id and message.content == heard.content for heard in self._heard):
+                continue  # written again, by a node around a subgraph or one that returns all messages
             if isinstance(message, ToolMessage):
                 self.tools.append(Step(ToolCall(name=message.name, call_id=message.tool_call_id)))
                 for found in lists_in(cast(object, message.artifact)):
@@ -220,6 +228,19 @@ class Evidence:
             )
         )
         self._made(text, message)
+
+
+def _readable(given: object) -> object:
+    if not isinstance(given, dict):
+        return None if isinstance(given, Unreadable) else given
+    entries = cast("dict[str, object]", given).items()
+    return {channel: value for channel, value in entries if not isinstance(value, Unreadable)}
+
+
+def _of_this_turn(messages: Sequence[BaseMessage]) -> Sequence[BaseMessage]:
+    """What follows the last thing that a person said: a node may write the whole conversation again."""
+    asked = [place for place, message in enumerate(messages) if isinstance(message, HumanMessage)]
+    return messages[asked[-1] :] if asked else messages
 
 
 def _messages(value: object) -> list[BaseMessage]:

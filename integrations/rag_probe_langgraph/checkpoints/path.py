@@ -111,7 +111,7 @@ def _path(turn: Turn, evidence: Evidence, nodes: Sequence[Step[Node]], error: st
     metadata = {key: value for saved in turn.saved for key, value in saved.metadata.items()}
     root = decode_root(_attributes(metadata))
     waiting = [step.stage.name for step in nodes if step.stage.outcome in ("interrupted", "pending")]
-    read = _answer(evidence, error, waiting=bool(waiting))
+    read = _answer(evidence, error, waiting=bool(waiting), whole=turn.whole and not evidence.closed)
     trace = _TRACEPARENT.fullmatch(str(metadata.get("traceparent", "")))
     retrieved = [step.stage.documents for step in evidence.retrievals if step.stage.documents is not None]
     path = EvidencePath(
@@ -135,15 +135,23 @@ def _path(turn: Turn, evidence: Evidence, nodes: Sequence[Step[Node]], error: st
         answer_generation=len(evidence.generations) - 1 if evidence.generations else None,
         citations=None if read.answer is None else read.answer.citations,
         generations=tuple(evidence.generations) or None,
-        tools=tuple(evidence.tools) if ["messages"] in evidence.read_as.values() else None,
+        tools=tuple(evidence.tools) if any("messages" in roles for roles in evidence.read_as.values()) else None,
         nodes=tuple(nodes),
-        latency_ms=_milliseconds(first.at, last.at),
+        latency_ms=_milliseconds(first.at, last.at) if turn.whole else None,
         error=error,
-        inferred=(*read.inferred, "latency_ms", "nodes.latency_ms", *evidence.inferred),
-        warnings=tuple(_warnings(turn, waiting)),
+        inferred=(*read.inferred, *_bounds(turn, nodes), *evidence.inferred),
+        warnings=(*_warnings(turn, waiting), *_closed(evidence)),
         partial=not turn.whole or bool(waiting),
     )
     return replace(path, not_captured=_gaps(path))
+
+
+def _bounds(turn: Turn, nodes: Sequence[Step[Node]]) -> Iterator[str]:
+    """Times are the bounds of supersteps, not what ran within them."""
+    if turn.whole:
+        yield "latency_ms"
+    if any(step.latency_ms is not None for step in nodes):
+        yield "nodes.latency_ms"
 
 
 class _Answered(NamedTuple):
@@ -151,8 +159,11 @@ class _Answered(NamedTuple):
     inferred: tuple[str, ...]
 
 
-def _answer(evidence: Evidence, error: str | None, *, waiting: bool) -> _Answered:
-    """The rules of the handler, over what the turn wrote; nothing yet while the graph waits."""
+def _answer(evidence: Evidence, error: str | None, *, waiting: bool, whole: bool) -> _Answered:
+    """The rules of the handler, over what the turn wrote; nothing yet while the graph waits.
+
+    Of a turn that is not whole silence says nothing: its answer may stand where nobody can read it.
+    """
     if error is not None:
         return _Answered(Answer(outcome="error"), ())
     if waiting:
@@ -162,6 +173,8 @@ def _answer(evidence: Evidence, error: str | None, *, waiting: bool) -> _Answere
         outcome=OUTCOMES.get(str(output.pop("outcome", ""))), confidence=number(output.pop("confidence", None))
     )
     read: Read = answer_of(evidence.request, output)
+    if not whole and read.answer.content is None:
+        return _Answered(None, ())
     return _Answered(read.answer, read.inferred)
 
 
@@ -179,6 +192,11 @@ def _warnings(turn: Turn, waiting: Sequence[str]) -> Iterator[str]:
         yield "the history begins in the midst of a turn: checkpoints before it were not written or were deleted"
     if turn.later:
         yield "a later branch of this turn exists: the graph was taken back to an earlier checkpoint"
+
+
+def _closed(evidence: Evidence) -> Iterator[str]:
+    for channel, why in evidence.closed.items():
+        yield f"{channel!r} stays closed: {why}"
 
 
 def _attributes(metadata: Mapping[str, object]) -> dict[str, Value]:

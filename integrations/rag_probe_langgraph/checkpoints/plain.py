@@ -22,6 +22,7 @@ from langchain_core.messages import (
     ChatMessage,
     FunctionMessage,
     HumanMessage,
+    RemoveMessage,
     SystemMessage,
     ToolMessage,
 )
@@ -41,6 +42,7 @@ _MESSAGES: Final[Mapping[str, type[BaseMessage]]] = {
         ChatMessage,
         FunctionMessage,
         HumanMessage,
+        RemoveMessage,
         SystemMessage,
         ToolMessage,
     )
@@ -146,7 +148,10 @@ class Reader:
 
     def _by_caller(self, blob: Blob) -> object:
         if self.serde is not None:
-            return self.serde.loads_typed(blob)
+            try:
+                return self.serde.loads_typed(blob)
+            except Exception as error:  # the caller's own, which may raise anything: a wrong key, another cipher
+                return self._closed(f"{blob.kind}, which the given serde cannot open ({type(error).__name__})")
         _, plus, cipher = blob.kind.partition("+")
         return self._closed(f"encrypted ({cipher})" if plus else f"stored as {blob.kind}")
 
@@ -168,7 +173,10 @@ class Reader:
             case Send():
                 return Sent(value.node, self._open(cast(object, value.arg), depth + 1))
             case Interrupt():
-                return Asked(cast(object, value.value), value.id)
+                return Asked(self._open(cast(object, value.value), depth + 1), value.id)
+            case ToolMessage(artifact=list() | dict()):  # LangChain reads passages in it back as bare data
+                artifact = self._open(cast(object, value.artifact), depth + 1)
+                return value.model_copy(update={"artifact": artifact})
             case _ if kind is dict:
                 return self._mapping(cast("Mapping[object, object]", value), depth)
             case _:

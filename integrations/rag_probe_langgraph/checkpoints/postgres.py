@@ -16,22 +16,24 @@ _NEWEST: Final = 9
 """The last migration that this release knows (langgraph-checkpoint-postgres 3.2)."""
 _OWN: Final = "__"
 _CONNECT_S: Final = 10
-_THREADS: Final = "SELECT thread_id FROM checkpoints GROUP BY thread_id ORDER BY min(checkpoint_id), thread_id"
+_FULL: Final = {"id": "checkpoint_id", "parent": "parent_checkpoint_id", "version": "b.version = v.value"}
+_SHALLOW: Final = {"id": "checkpoint ->> 'id'", "parent": "NULL", "version": "true"}
+"""The same words for `ShallowPostgresSaver`, which keeps the last checkpoint only, without its parent."""
+_THREADS: Final = "SELECT thread_id FROM checkpoints GROUP BY thread_id ORDER BY min({id}), thread_id"
 _CHECKPOINTS: Final = """
-SELECT checkpoint_ns, checkpoint_id, parent_checkpoint_id, metadata FROM checkpoints
-WHERE thread_id = %s ORDER BY checkpoint_id"""
+SELECT checkpoint_ns, {id}, {parent}, metadata FROM checkpoints WHERE thread_id = %s ORDER BY {id}"""
 _WRITES: Final = """
 SELECT checkpoint_ns, checkpoint_id, task_id, {path}, idx, channel, type,
     CASE WHEN %s OR channel = ANY(%s) OR left(channel, 2) = '__' THEN blob END
 FROM checkpoint_writes WHERE thread_id = %s ORDER BY checkpoint_id, {path} COLLATE "C", task_id COLLATE "C", idx"""
 _RECORD: Final = """
-SELECT checkpoint FROM checkpoints WHERE thread_id = %s AND checkpoint_ns = %s AND checkpoint_id = %s"""
+SELECT checkpoint FROM checkpoints WHERE thread_id = %s AND checkpoint_ns = %s AND {id} = %s"""
 _BLOBS: Final = """
 SELECT b.channel, b.type, b.blob FROM checkpoints c
 CROSS JOIN LATERAL jsonb_each_text(c.checkpoint -> 'channel_versions') AS v
 JOIN checkpoint_blobs b ON b.thread_id = c.thread_id AND b.checkpoint_ns = c.checkpoint_ns
-    AND b.channel = v.key AND b.version = v.value
-WHERE c.thread_id = %s AND c.checkpoint_ns = %s AND c.checkpoint_id = %s"""
+    AND b.channel = v.key AND {version}
+WHERE c.thread_id = %s AND c.checkpoint_ns = %s AND c.{id} = %s"""
 
 
 class PostgresStore:
@@ -56,20 +58,20 @@ class PostgresStore:
         except psycopg.Error as error:
             raise SourceError(f"{self._name}: cannot be opened ({_line(error)})") from None
         try:
-            self._path_column = self._look()
+            self._words: Mapping[str, str] = self._look()
         except SourceError:
             self.close()
             raise
 
     def threads(self) -> Iterator[str]:
         """By their first checkpoint; the ids of all are held."""
-        for (thread,) in self._query(_THREADS):
+        for (thread,) in self._query(_THREADS.format(**self._words)):
             yield str(thread)
 
     def saved(self, thread: str, channels: Collection[str] | None) -> list[Saved]:
         """The checkpoints without their states."""
         writes: dict[tuple[object, object], list[Write]] = {}
-        query = _WRITES.format(path=self._path_column)
+        query = _WRITES.format(**self._words)
         for namespace, name, task, path, place, channel, kind, blob in self._query(
             query, (channels is None, list(channels or ()), thread)
         ):
@@ -86,16 +88,18 @@ class PostgresStore:
                 entries(metadata),
                 tuple(writes.get((namespace, name), ())),
             )
-            for namespace, name, parent, metadata in self._query(_CHECKPOINTS, (thread,))
+            for namespace, name, parent, metadata in self._query(_CHECKPOINTS.format(**self._words), (thread,))
         ]
 
     def checkpoint(self, saved: Saved) -> Mapping[str, object]:
         """One record; small values stand in it, the others in a table of their own."""
         place = (saved.thread, saved.namespace, saved.id)
-        rows = self._query(_RECORD, place)
+        rows = self._query(_RECORD.format(**self._words), place)
         record = entries(rows[0][0] if rows else None)
         apart: dict[str, Stored] = {
-            str(channel): _blob(kind, blob) for channel, kind, blob in self._query(_BLOBS, place) if kind != "empty"
+            str(channel): _blob(kind, blob)
+            for channel, kind, blob in self._query(_BLOBS.format(**self._words), place)
+            if kind != "empty"
         }
         return {**record, "channel_values": {**state_of(record), **apart}}
 
@@ -103,8 +107,8 @@ class PostgresStore:
         """Close the connection."""
         self._connection.close()
 
-    def _look(self) -> str:
-        """Whether it is one, and of a version that is known; the name of the column with the tasks' paths."""
+    def _look(self) -> Mapping[str, str]:
+        """Whether it is one, and of a version that is known; how the columns are spelt that differ between savers."""
         found = self._query(
             "SELECT table_name, column_name FROM information_schema.columns "
             "WHERE table_schema = ANY(current_schemas(false)) AND table_name LIKE 'checkpoint%%'"
@@ -123,7 +127,8 @@ class PostgresStore:
             raise SourceError(
                 f"{self._name}: its schema is version {newest}, this release reads up to {_NEWEST}; upgrade rag-probe"
             )
-        return "task_path" if ("checkpoint_writes", "task_path") in found else "''"
+        path = "task_path" if ("checkpoint_writes", "task_path") in found else "''"
+        return {"path": path, **(_FULL if ("checkpoints", "checkpoint_id") in found else _SHALLOW)}
 
     def _query(self, sql: str, values: Sequence[object] = ()) -> list[tuple[object, ...]]:
         try:

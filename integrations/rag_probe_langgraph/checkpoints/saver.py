@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from asyncio import AbstractEventLoop, InvalidStateError
 from collections.abc import Collection, Iterator, Mapping
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 
+from rag_probe.protocols import SourceError
 from rag_probe_langgraph.checkpoints.saved import Saved, Write
 
 
@@ -21,7 +23,7 @@ class SaverStore:
     def threads(self) -> Iterator[str]:
         """Every thread; a saver can only be asked for everything, so that the ids of all are held."""
         first: dict[str, str] = {}
-        for listed in self._saver.list(None):
+        for listed in _listed(self._saver, None):
             thread, _, name = _place(listed)
             first[thread] = min(name, first.get(thread, name))
         yield from sorted(first, key=lambda thread: (first[thread], thread))
@@ -29,7 +31,7 @@ class SaverStore:
     def saved(self, thread: str, channels: Collection[str] | None) -> list[Saved]:  # noqa: ARG002  # the protocol's signature
         """Its checkpoints; a saver reads every channel, asked for or not."""
         config: RunnableConfig = {"configurable": {"thread_id": thread}}
-        found = sorted(self._saver.list(config), key=lambda listed: _place(listed)[2])
+        found = sorted(_listed(self._saver, config), key=lambda listed: _place(listed)[2])
         self._records = {_place(listed)[1:]: {**listed.checkpoint} for listed in found}
         return [_saved(listed) for listed in found]
 
@@ -39,6 +41,22 @@ class SaverStore:
 
     def close(self) -> None:
         """Nothing: the saver is the caller's."""
+
+
+def _listed(saver: BaseCheckpointSaver[str], config: RunnableConfig | None) -> Iterator[CheckpointTuple]:
+    """What the saver lists; raises SourceError where it cannot, without what the error says, which may be content."""
+    loop: object = getattr(saver, "loop", None)
+    if isinstance(loop, AbstractEventLoop) and not loop.is_running():
+        raise SourceError(f"{type(saver).__name__}: its event loop has ended; read it while it runs, from a thread")
+    try:
+        yield from saver.list(config)
+    except InvalidStateError:
+        raise SourceError(
+            f"{type(saver).__name__}: cannot be read inside its own event loop; read it from a thread: "
+            "await asyncio.to_thread(lambda: list(source.paths(Selection())))"
+        ) from None
+    except Exception as error:  # the saver is the caller's: a wrong key, a lost connection
+        raise SourceError(f"{type(saver).__name__}: cannot be read ({type(error).__name__})") from None
 
 
 def _saved(listed: CheckpointTuple) -> Saved:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias, cast
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
@@ -14,7 +14,7 @@ from rag_probe.path import EvidencePath
 from rag_probe.policy import CapturePolicy, policy_from_environment
 from rag_probe.protocols import Selection, Source, SourceError, SourceOptions
 from rag_probe_langgraph.checkpoints.path import path_of
-from rag_probe_langgraph.checkpoints.plain import Reader
+from rag_probe_langgraph.checkpoints.plain import Reader, Serde
 from rag_probe_langgraph.checkpoints.postgres import PostgresStore
 from rag_probe_langgraph.checkpoints.roles import Role, load_roles, wanted
 from rag_probe_langgraph.checkpoints.saved import Store
@@ -31,11 +31,28 @@ _POSTGRES: Final = ("postgresql://", "postgres://")
 Opener: TypeAlias = Callable[[Reader], Store]
 
 
+class Compiled(Protocol):
+    """A compiled graph, of either API."""
+
+    @property
+    def name(self) -> str:
+        """As it was given to `compile`."""
+        ...
+
+    @property
+    def checkpointer(self) -> object:
+        """A saver; None or a flag where the graph around it decides."""
+        ...
+
+
 class CheckpointSource:
     """Paths from any store of checkpoints; it is open only while it is read."""
 
-    def __init__(self, opener: Opener, policy: CapturePolicy, roles: Mapping[str, Role]) -> None:
+    def __init__(
+        self, opener: Opener, policy: CapturePolicy, roles: Mapping[str, Role], serde: Serde | None = None
+    ) -> None:
         self._opener = opener
+        self._serde = serde
         self._policy = policy
         self._roles = roles
 
@@ -45,7 +62,7 @@ class CheckpointSource:
         return chosen if selection.limit is None else islice(chosen, max(0, selection.limit))
 
     def _threads(self) -> Iterator[tuple[int, list[EvidencePath]]]:
-        reader = Reader()
+        reader = Reader(self._serde)
         channels = wanted(self._roles)
         told = Told(self._roles)
         with closing(self._opener(reader)) as store:
@@ -58,12 +75,23 @@ class CheckpointSource:
         told.held_back(reader)
 
 
-def open_checkpoints(location: str, options: SourceOptions, *, policy: CapturePolicy | None = None) -> Source:
-    """`sqlite:///FILE` or `postgresql://…`, opened for reading only; raises SourceError."""
-    roles: Mapping[str, Role] = {} if options.mapping is None else load_roles(options.mapping)
+def open_checkpoints(
+    location: str,
+    options: SourceOptions | None = None,
+    *,
+    policy: CapturePolicy | None = None,
+    roles: Mapping[str, Role] | None = None,
+    serde: Serde | None = None,
+) -> Source:
+    """`sqlite:///FILE` or `postgresql://…`, opened for reading only; raises SourceError.
+
+    `serde` opens what plain reading cannot (encryption); `roles` says the same as a mapping file.
+    """
+    mapping = None if options is None else options.mapping
+    roles = (roles or {}) if mapping is None else load_roles(mapping)
     opener = _opener(location)
     opener(Reader()).close()  # what is no store is said at once
-    return CheckpointSource(opener, policy or policy_from_environment(), roles)
+    return CheckpointSource(opener, policy or policy_from_environment(), roles, serde)
 
 
 def of_saver(
@@ -74,6 +102,19 @@ def of_saver(
 ) -> Source:
     """What a saver in hand holds, read by its own serialiser."""
     return CheckpointSource(lambda _: SaverStore(saver), policy or policy_from_environment(), roles or {})
+
+
+def of_graph(
+    graph: Compiled,
+    *,
+    policy: CapturePolicy | None = None,
+    roles: Mapping[str, Role] | None = None,
+) -> Source:
+    """What the checkpointer of a compiled graph holds; raises SourceError where it has none of its own."""
+    saver = graph.checkpointer
+    if not isinstance(saver, BaseCheckpointSaver):
+        raise SourceError(f"the graph {graph.name!r} has no checkpointer; compile it with one: checkpointer=…")
+    return of_saver(cast("BaseCheckpointSaver[str]", saver), policy=policy, roles=roles)
 
 
 def _opener(location: str) -> Opener:

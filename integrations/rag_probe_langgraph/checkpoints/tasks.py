@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, cast
 
 from rag_probe.stages import NodeOutcome
 from rag_probe_langgraph.checkpoints.naming import Namer
-from rag_probe_langgraph.checkpoints.plain import Asked, Reader
+from rag_probe_langgraph.checkpoints.plain import Asked, Reader, Unreadable
 from rag_probe_langgraph.checkpoints.saved import Saved, Store, Write, entries, state_of
 from rag_probe_langgraph.checkpoints.turns import Turn
 
@@ -91,7 +91,7 @@ def _task(
     saved: Saved, after: Saved | None, task_id: str, node: str | None, writes: list[Write], reader: Reader
 ) -> Task:
     channels = {write.channel for write in writes}
-    error = next((reader.read(write.value) for write in writes if write.channel == _ERROR), None)
+    error = next((_said(reader.read(write.value)) for write in writes if write.channel == _ERROR), None)
     return Task(
         node=node,
         id=task_id,
@@ -99,7 +99,7 @@ def _task(
         writes=tuple([write for write in writes if write.channel not in _SPECIAL]),
         outcome=_outcome(channels, went_on=after is not None),
         until=None if after is None else after.at,
-        error=None if error is None else str(error)[:200],
+        error=error,
         asked=_last(_INTERRUPT, writes, reader),
         answered=_last(_RESUME, writes, reader),
     )
@@ -117,6 +117,11 @@ def _edit(saved: Saved, after: Saved, store: Store) -> Task:
     return Task(EDIT, EDIT, saved, tuple(writes), None, after.at)
 
 
+def _said(error: object) -> str:
+    """What is known of a failure: that it was one, where its text stays closed."""
+    return "error" if isinstance(error, Unreadable) else str(error)[:200]
+
+
 def _last(channel: str, writes: list[Write], reader: Reader) -> str | None:
     """The last question or answer of a task, as text; several are kept in one list."""
     for write in writes:
@@ -125,6 +130,8 @@ def _last(channel: str, writes: list[Write], reader: Reader) -> str | None:
             several = cast("list[object]", found) if isinstance(found, list) else [found]
             last = several[-1] if several else None
             value = last.value if isinstance(last, Asked) else last
+            if isinstance(value, Unreadable):
+                return None
             return value if isinstance(value, str) else json.dumps(value, default=str, ensure_ascii=False)
     return None
 

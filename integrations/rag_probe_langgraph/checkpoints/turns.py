@@ -33,24 +33,33 @@ def turns_of(saved: Iterable[Saved]) -> list[Turn]:
             inner.setdefault(one.namespace, []).append(one)
         else:
             outer[one.id] = one
-    parents = {one.parent for one in outer.values() if one.source != "input"}
-    ends = [one for one in outer.values() if one.id not in parents]
-    turns = [_turn(end, outer, inner) for end in sorted(ends, key=lambda end: end.id)]
-    turns = [turn for turn in turns if any(one.writes for one in turn.saved) or len(turn.saved) > 1]
+    above = [_above(one, outer) for one in outer.values()]
+    continued = {one.id for one in above if one is not None}
+    ends = [one for one in outer.values() if one.id not in continued]
+    turns = [_turn(end, outer, inner) for end in sorted(ends, key=lambda end: end.id) if _is_one(end, outer)]
     latest = {turn.saved[0].id: turn.saved[-1].id for turn in turns}
     return [turn._replace(later=latest[turn.saved[0].id] != turn.saved[-1].id) for turn in turns]
 
 
 def _turn(end: Saved, outer: Mapping[str, Saved], inner: Mapping[str, Sequence[Saved]]) -> Turn:
     chain = [end]
-    seen = {end.id}
-    while chain[-1].source != "input":
-        above = outer.get(chain[-1].parent or "")
-        if above is None or above.id in seen or _is_gap(above, chain[-1]):
-            break
-        seen.add(above.id)
+    while (above := _above(chain[-1], outer)) is not None:
         chain.append(above)
     return Turn(tuple(reversed(chain)), inner, whole=chain[-1].source == "input")
+
+
+def _is_one(end: Saved, outer: Mapping[str, Saved]) -> bool:
+    """A lone checkpoint tells of a question if a task ran on it or led to it; an edit of an empty thread does not."""
+    return bool(end.writes) or end.source == "loop" or _above(end, outer) is not None
+
+
+def _above(one: Saved, outer: Mapping[str, Saved]) -> Saved | None:
+    """The checkpoint of the same turn that it came of, if it is kept: an input begins a turn.
+
+    Ids rise with time, so that a parent with a later one is damage, and no chain comes back to where it began.
+    """
+    parent = None if one.source == "input" else outer.get(one.parent or "")
+    return None if parent is None or parent.id >= one.id or _is_gap(parent, one) else parent
 
 
 def _is_gap(above: Saved, below: Saved) -> bool:

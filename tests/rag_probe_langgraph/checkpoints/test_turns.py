@@ -104,15 +104,6 @@ def test_a_stop_before_a_node_leaves_it_pending(store):
     assert (path.partial, path.answer) == (True, None)
 
 
-def test_a_sparse_history_is_partial_and_never_zero(store):
-    app = graph(store.saver)
-    for question in ("one", "two"):
-        app.invoke({"question": question}, CONFIG, durability="exit")
-    for path in read(store):
-        assert path.partial
-        assert (path.retrieved, path.context) == (None, None)
-
-
 def test_functions_are_turns_too(store):
     @task
     def search(question: str) -> list[Document]:
