@@ -49,11 +49,17 @@ class CapturePolicy:
     """The metadata keys that may leave, in the order in which they are tried; a reranker's score comes first."""
 
     def __post_init__(self) -> None:
-        """Raise a `ValueError` for a bound that bounds nothing."""
+        """Raise a `ValueError` for a bound or a key that is none; a `TypeError` for one name in place of several."""
         for name, least in (("max_items", 1), ("max_characters", 0)):
             value: object = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
                 raise ValueError(f"CapturePolicy.{name}: expected a whole number from {least}, found {value!r}")
+        key: object = self.digest_key
+        if key is not None and not (isinstance(key, bytes) and key):
+            raise ValueError(f"CapturePolicy.digest_key: expected bytes, at least one, found {type(key).__name__}")
+        for name in ("id_keys", "document_keys", "revision_keys", "tenant_keys", "score_keys"):
+            if isinstance(value := getattr(self, name), str):
+                raise TypeError(f"CapturePolicy.{name}: expected a tuple of keys, as ({value!r},), found {value!r}")
 
     def content_of(self, text: str) -> Content:
         """What may leave of `text`: always its length."""

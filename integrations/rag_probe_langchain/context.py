@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain, islice
 from typing import Final, NamedTuple
 
 from rag_probe.stages import Budget, ContextAssembly, Range
@@ -91,7 +92,7 @@ def _whole(ids: Ids, texts: Sequence[str], last: Ids, request: Request, tokenize
         truncated=(False,) * len(ids),
         dropped=dropped,
         dropped_reasons=reasons,
-        budget=None if told else Budget(used=sum(tokens), tokenizer=tokenizer.name),
+        budget=None if told or not tokens else Budget(used=sum(tokens), tokenizer=tokenizer.name),
     )
     return priced(stage, request, tokenizer.name) if told else stage
 
@@ -99,19 +100,15 @@ def _whole(ids: Ids, texts: Sequence[str], last: Ids, request: Request, tokenize
 def _stage(
     found: Sequence[Found], texts: Sequence[str], last: Ids, request: Request, tokenizer: Tokenizer
 ) -> ContextAssembly:
-    documents, count, preferred = request.documents, tokenizer.count, _preferred(last, request)
+    documents, preferred = request.documents, _preferred(last, request)
     found = _one_a_place(found, texts, documents, preferred)
     there = [texts[item.index] for item in found]
     ids, repeats = _names(there, documents, preferred)
     kept = [_kept(item, name, text, documents) for item, name, text in zip(found, ids, there, strict=True)]
-    tokens = [
-        sum([count(text[start:end]) for start, end in item.kept]) if item.truncated else count(text)
-        for item, text in zip(found, there, strict=True)
-    ]
     dropped, reasons = _dropped(ids, last, request)
     stage = ContextAssembly(
         ids=ids,
-        tokens=tuple(tokens),
+        tokens=_tokens(found, there, tokenizer),
         truncated=tuple([ranges is not None for ranges in kept]),
         kept=tuple([ranges or () for ranges in kept]) if any(kept) else (),
         duplicate_of=repeats,
@@ -119,6 +116,17 @@ def _stage(
         dropped_reasons=reasons,
     )
     return priced(stage, request, tokenizer.name)
+
+
+def _tokens(found: Sequence[Found], there: Sequence[str], tokenizer: Tokenizer) -> tuple[int, ...]:
+    """What is there of each text, in tokens; `()` when they could not be counted."""
+    pieces = [
+        [text[start:end] for start, end in item.kept] if item.truncated else [text]
+        for item, text in zip(found, there, strict=True)
+    ]
+    figures = counts(tokenizer, list(chain.from_iterable(pieces)))
+    each = iter(figures)
+    return tuple([sum(islice(each, len(parts))) for parts in pieces]) if figures else ()
 
 
 def _preferred(last: Ids, request: Request) -> Ids:

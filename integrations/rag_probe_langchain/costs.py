@@ -18,15 +18,16 @@ def priced(seen: ContextAssembly, request: Request, tokenizer: str) -> ContextAs
     tokens = _told_tokens(seen, told)
     if tokens is not None and told is not None and told.budget is not None and told.budget.tokenizer is not None:
         seen, tokenizer = replace(seen, tokens=tokens), told.budget.tokenizer
-    used = sum([count for count in seen.tokens if count is not None])
+    unknown = bool(seen.ids) and not seen.tokens
+    used = None if unknown else sum([count for count in seen.tokens if count is not None])
     if budget is None:
-        return replace(seen, budget=Budget(used=used, tokenizer=tokenizer))
+        return seen if unknown else replace(seen, budget=Budget(used=used, tokenizer=tokenizer))
     if told is not None and budget is told.budget and (budget.tokenizer is None or set(told.ids) != set(seen.ids)):
         budget = replace(budget, used=None)  # counted by nobody knows whom, or for another prompt
     if budget.tokenizer in (None, tokenizer):
         used = used if budget.used is None else budget.used
         return replace(seen, budget=replace(budget, used=used, tokenizer=tokenizer))
-    return replace(seen, budget=budget, tokenizer=tokenizer)
+    return replace(seen, budget=budget, tokenizer=None if unknown else tokenizer)
 
 
 def _told_tokens(seen: ContextAssembly, told: ContextAssembly | None) -> tuple[int, ...] | None:

@@ -139,3 +139,16 @@ def test_a_bound_that_bounds_nothing_is_refused(bounds):
     (name,) = bounds
     with pytest.raises(ValueError, match=rf"CapturePolicy\.{name}: expected a whole number"):
         CapturePolicy(**bounds)
+
+
+@pytest.mark.parametrize("key", ["a secret", b"", bytearray(b"a secret")])
+def test_a_key_that_hides_nothing_is_refused_and_not_quoted(key):
+    with pytest.raises(ValueError, match=r"CapturePolicy\.digest_key: expected bytes") as refused:
+        CapturePolicy(digest_key=key)
+    assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["id_keys", "document_keys", "revision_keys", "tenant_keys", "score_keys"])
+def test_one_key_without_its_tuple_is_not_read_as_letters(name):
+    with pytest.raises(TypeError, match=rf"CapturePolicy\.{name}: expected a tuple of keys, as \('uid',\)"):
+        CapturePolicy(**{name: "uid"})

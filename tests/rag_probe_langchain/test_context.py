@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from langchain_core.documents import Document
 from langchain_core.messages import HumanMessage, SystemMessage
 from langchain_core.runnables import RunnableLambda
 
 from rag_probe import attributes as a
+from rag_probe import faults, tell
 from rag_probe_langchain.tokens import Tokenizer
 
 from .apps import ANSWER, TEXTS, Scripted, Search, as_text, passages, rag
@@ -161,3 +163,29 @@ def test_a_search_that_found_nothing_gives_an_empty_context():
     assert seen[a.CONTEXT_COUNT] == 0
     assert seen[a.BUDGET_USED] == 0
     assert a.NOT_CAPTURED not in seen
+
+
+def refuse(text):
+    raise RuntimeError("no such encoding")
+
+
+@pytest.mark.parametrize("count", [refuse, str.split, lambda text: str(len(text)), lambda text: None, lambda text: -1])
+@pytest.mark.parametrize("cut", [None, 40])
+def test_a_tokenizer_that_fails_costs_its_figures_and_nothing_else(count, cut, caplog, monkeypatch):
+    monkeypatch.setattr(faults, "_said", {})
+    seen = call(lambda found: as_text(found)[:cut], tokenizer=count)
+    right = call(lambda found: as_text(found)[:cut])
+    tokens = {a.CONTEXT_TOKENS, a.BUDGET_USED, a.BUDGET_TOKENIZER}
+    assert seen == {name: value for name, value in right.items() if name not in tokens}
+    assert all(said.startswith("tokenizer= failed with") for said in caplog.messages)
+    assert len(caplog.messages) <= 1
+
+
+def test_of_a_budget_that_was_told_the_limit_stays():
+    def short(found):
+        tell.budget(limit=100, tokenizer="o200k_base")
+        return as_text(found)
+
+    seen = call(short, tokenizer=refuse)
+    assert (seen[a.BUDGET_LIMIT], seen[a.BUDGET_TOKENIZER]) == (100, "o200k_base")
+    assert seen.keys().isdisjoint({a.BUDGET_USED, a.CONTEXT_TOKENS, a.CONTEXT_TOKENIZER})

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,3 +39,9 @@ def test_a_function_is_named_after_itself():
 def test_no_tokenizer_is_loaded_unasked():
     code = "import sys, rag_probe_langchain.tokens as t; t.ESTIMATE.count('x'); sys.exit('tiktoken' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("name", ["cl100k_base", 4])
+def test_what_counts_nothing_is_refused_where_it_is_given(name):
+    with pytest.raises(TypeError, match=r"^tokenizer=: expected a function .* found "):
+        tokenizer_of(name)
