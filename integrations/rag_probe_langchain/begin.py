@@ -18,7 +18,7 @@ from rag_probe_langchain.fans import settle
 from rag_probe_langchain.finish import give_up
 from rag_probe_langchain.known import enter, known_to
 from rag_probe_langchain.marks import KEY, TAG, mark_of, text_of
-from rag_probe_langchain.nodes import AGENT, NODE, is_agent, is_called, node_of
+from rag_probe_langchain.nodes import AGENT, LONGEST, NODE, is_agent, is_called, node_of
 from rag_probe_langchain.options import Options
 from rag_probe_langchain.origin import new_request
 from rag_probe_langchain.peers.theirs import find_theirs
@@ -29,8 +29,6 @@ from rag_probe_langchain.scan import holds_none, lists_in, mapping, snapshot
 from rag_probe_langchain.spans import begin_root
 from rag_probe_langchain.trace_policy import policy_of_caller
 
-_LONGEST: Final = 120
-"""Characters of a name that goes into a span's name."""
 _NOTHING: Final[Mapping[str, object]] = {}
 
 
@@ -58,7 +56,7 @@ def begin(  # noqa: C901 - one frame for the hot path
             return None
         now = time.time_ns()
         request = new_request(options, inputs, metadata or _NOTHING, now)
-        run = Run(key, kind, (name or kind)[:_LONGEST], request, None, now, inputs, metadata or _NOTHING)
+        run = Run(key, kind, (name or kind)[:LONGEST], request, None, now, inputs, metadata or _NOTHING)
         run.call = call
         _root(run, tags)
         arrived(run)
@@ -68,7 +66,7 @@ def begin(  # noqa: C901 - one frame for the hot path
         runs.add_silent(key, request)
         return None
     now = time.time_ns()
-    run = Run(key, kind, (name or kind)[:_LONGEST], request, parent, now, inputs, metadata or _NOTHING)
+    run = Run(key, kind, (name or kind)[:LONGEST], request, parent, now, inputs, metadata or _NOTHING)
     if kind == "chain":
         if type(inputs) is dict:  # pyright: ignore[reportUnknownArgumentType] - any dict
             run.inputs = snapshot(inputs)  # pyright: ignore[reportUnknownArgumentType] - as above

@@ -38,4 +38,4 @@ def _record(step: TextStep, stage: ContextAssembly) -> None:
     for name in _OF_THE_CALL:
         attributes.pop(name, None)
     attributes[a.STEP_NAME] = run.name
-    beside(run, "context", attributes, step.ended)
+    beside(run, attributes, step.ended)

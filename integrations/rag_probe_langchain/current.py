@@ -74,24 +74,8 @@ def _record(run: Run, stage: Stage, started: int, ended: int, error: str | None)
     attributes = encode(stage, run.request.options.policy.max_items)
     if error is not None:
         attributes[a.ERROR_TYPE] = error
-    run.request.pending.append(StageSpan(run, _title(stage, run), attributes, started, ended))
+    run.request.pending.append(StageSpan(run, attributes, started, ended))
     _flow(run, stage, started)
-
-
-def _title(stage: Stage, run: Run) -> str:
-    match stage:
-        case Retrieval():
-            return "retrieval"
-        case Rerank(step=step):
-            return f"rag.rerank {step or run.name}"
-        case Filtering(step=step):
-            return f"rag.filter {step or run.name}"
-        case PermissionCheck(step=step):
-            return f"rag.permission {step or run.name}"
-        case ContextAssembly(step=step):
-            return f"rag.context {step or run.name}"
-        case _:
-            return run.name
 
 
 def _flow(run: Run, stage: Stage, started: int) -> None:

@@ -73,7 +73,7 @@ def settle(graph: Run) -> None:
         mark = task.mark or "filter"
         said = encode(decided(task, mark, given, kept), request.options.policy.max_items)
         at = task if len(fan.given) == 1 else graph
-        request.pending.append(StageSpan(at, f"rag.{mark} {task.name}", said, fan.started, fan.ended))
+        request.pending.append(StageSpan(at, said, fan.started, fan.ended))
     last = known_to(graph, request).last or given
     left = tuple([name for name in last if name in kept or name not in given])
     narrowed(graph, request, left)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from rag_probe_langchain.documents import bare
 from rag_probe_langchain.known import union
+from rag_probe_langchain.nodes import NODE
 from rag_probe_langchain.run import Ids, Run
 from rag_probe_langchain.scan import Found, lists_in
 
@@ -43,7 +44,7 @@ def _source(run: Run, before: Mapping[str, Ids], key: str) -> Ids:
 def _is_of_an_earlier_turn(run: Run, ids: Ids) -> bool:
     """Only a graph has earlier turns; of a turn that goes on after a pause, all may be of this question."""
     root = run.request.root
-    if root is None or root is run or run.request.resumed or "langgraph_node" not in run.metadata:
+    if root is None or root is run or run.request.resumed or NODE not in run.metadata:
         return False
     given = [run.request.documents.before(passages) for _, passages in lists_in(root.inputs)]
     return set(ids).isdisjoint(union([*given, *(root.results or ())]))

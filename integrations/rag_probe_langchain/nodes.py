@@ -11,7 +11,8 @@ NODE: Final = "langgraph_node"
 """The metadata key that names the node around a run."""
 _TAG: Final = "graph:step:"
 _START: Final = "__start__"
-_LONGEST: Final = 120
+LONGEST: Final = 120
+"""Characters of a name that goes into a span's name."""
 AGENT: Final = "ls_integration"
 """The metadata key under which an agent says what it is."""
 _PUSH: Final = "__pregel_push"
@@ -34,7 +35,7 @@ def node_of(tags: Sequence[str] | None, metadata: Mapping[str, object], outer: M
     step = metadata.get("langgraph_step")
     checkpoint = metadata.get("checkpoint_id")
     return Node(
-        name=str(name)[:_LONGEST],
+        name=str(name)[:LONGEST],
         step=step if isinstance(step, int) else None,
         task_id=namespace.rpartition(":")[2] or None if isinstance(namespace, str) else None,
         checkpoint_ns=namespace if isinstance(namespace, str) else None,

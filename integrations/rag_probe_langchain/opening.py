@@ -9,7 +9,7 @@ from rag_probe.attributes import Value
 from rag_probe.stages import Content, Root
 from rag_probe.wellformed import well_formed
 from rag_probe.wire import encode_node, encode_root
-from rag_probe_langchain.request import Request
+from rag_probe_langchain.request import Request, StageSpan
 from rag_probe_langchain.run import Call, Run
 
 _MODEL: Final = Call("chat")
@@ -39,6 +39,14 @@ def title(run: Run) -> str:
             if run.mark is not None:
                 return "retrieval" if run.mark == "retrieval" else f"rag.{run.mark} {name}"
             return f"invoke_agent {name}" if run.agent else f"invoke_workflow {name}"
+
+
+def stage_title(stage: StageSpan) -> str:
+    """The same for a stage that is no run; its attributes say which one it is."""
+    kind = stage.attributes.get(a.STAGE)
+    if kind == "retrieval" and not stage.run.request.options.beside:
+        return "retrieval"
+    return f"rag.{kind} {stage.attributes.get(a.STEP_NAME, stage.run.name)}"
 
 
 def _title_beside(run: Run) -> str:

@@ -62,6 +62,11 @@ def with_parents(
     return Made(replace(chunks, parents=tuple(column)) if any(column) else chunks, guessed)
 
 
+def origins(chunks: Chunks) -> Ids:
+    """Each passage under the name of what it was made from, where that is known."""
+    return tuple([parent or name for name, parent in zip(chunks.ids, chunks.parents or chunks.ids, strict=True)])
+
+
 def _cut_from(piece: _Fact, facts: Sequence[_Fact]) -> str | None:
     if not piece.text.strip():
         return None

@@ -48,7 +48,6 @@ class StageSpan(NamedTuple):
 
     run: Run
     """The step that it was found at."""
-    name: str
     attributes: dict[str, Value]
     started: int
     ended: int

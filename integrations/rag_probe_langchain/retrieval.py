@@ -14,7 +14,7 @@ from rag_probe.wire import encode
 from rag_probe_langchain.flow import is_moved
 from rag_probe_langchain.hits import with_hits
 from rag_probe_langchain.known import found, passed, union
-from rag_probe_langchain.parents import Made, Source, with_parents
+from rag_probe_langchain.parents import Made, Source, origins, with_parents
 from rag_probe_langchain.run import Ids, Inner, Run
 from rag_probe_langchain.scan import sequence
 from rag_probe_langchain.spans import beside
@@ -83,14 +83,14 @@ def _ranked(run: Run, chunks: Chunks, seen: dict[str, set[float | None]], ended:
 
     What fell out is the difference to the candidates. Several lists have no order that could be changed: a fusion.
     """
-    origins = [parent or name for name, parent in zip(chunks.ids, chunks.parents or chunks.ids, strict=True)]
+    came = origins(chunks)
     lists = {ids for ids in run.results or () if ids}
-    moved = len(lists) == 1 and is_moved(next(iter(lists)), origins)
-    pairs = zip(origins, chunks.scores, strict=False)
+    moved = len(lists) == 1 and is_moved(next(iter(lists)), came)
+    pairs = zip(came, chunks.scores, strict=False)
     rescored = any(score is not None and name in seen and score not in seen[name] for name, score in pairs)
     if moved or rescored:
         stage = Rerank(step=run.name, ids=chunks.ids, scores=chunks.scores if rescored else ())
-        beside(run, "rerank", encode(stage, run.request.options.policy.max_items), ended, late=True)
+        beside(run, encode(stage, run.request.options.policy.max_items), ended, late=True)
 
 
 def _scores_seen(run: Run) -> dict[str, set[float | None]]:

@@ -35,7 +35,7 @@ from rag_probe.version import VERSION
 from rag_probe.wellformed import well_formed
 from rag_probe.wire.beside import put_aside
 from rag_probe_langchain.metering import measure_run, measure_stage
-from rag_probe_langchain.opening import opening, title
+from rag_probe_langchain.opening import opening, stage_title, title
 from rag_probe_langchain.peers.theirs import find_theirs
 from rag_probe_langchain.request import Request, StageSpan, Writer
 from rag_probe_langchain.run import Run
@@ -81,13 +81,12 @@ def end_span(run: Run, ended: int, attributes: dict[str, Value], error: BaseExce
         flush_if_due(request, ended)
 
 
-def beside(run: Run, kind: str, attributes: dict[str, Value], ended: int, *, late: bool = False) -> None:
+def beside(run: Run, attributes: dict[str, Value], ended: int, *, late: bool = False) -> None:
     """The span of a stage that a step turned out to be: in place of the step, or under it where it has a span.
 
     `late`: the step went on from what a stage inside it had let through.
     """
-    name = "retrieval" if kind == "retrieval" else f"rag.{kind} {run.name}"
-    run.request.pending.append(StageSpan(run, name, attributes, run.inner_end if late else run.started, ended))
+    run.request.pending.append(StageSpan(run, attributes, run.inner_end if late else run.started, ended))
 
 
 def flush_if_due(request: Request, now: int) -> None:
@@ -189,10 +188,8 @@ def _write_stage(stage: StageSpan, request: Request) -> Span:
     above = run if run.spanned else run.above
     attributes = _worded(request, above, stage.attributes)
     context = _inside(run, request)
-    name = f"rag.retrieval {run.name}" if stage.name == "retrieval" and request.options.beside else stage.name
-    span = request.writer.tracer.start_span(
-        well_formed(name), context, SpanKind.INTERNAL, attributes, start_time=stage.started
-    )
+    name = well_formed(stage_title(stage))
+    span = request.writer.tracer.start_span(name, context, SpanKind.INTERNAL, attributes, start_time=stage.started)
     if a.ERROR_TYPE in stage.attributes:
         span.set_status(Status(StatusCode.ERROR))
     span.end(stage.ended)

@@ -64,7 +64,7 @@ def _marked(run: Run, after: Sequence[Found], outputs: object, ended: int) -> di
         _texts(run, before, outputs, ended)
     if run.node is None:
         return said
-    beside(run, run.mark, said, ended)
+    beside(run, said, ended)
     return {}
 
 
@@ -95,10 +95,10 @@ def _changed(run: Run, change: Change, ended: int) -> None:
     cap = run.request.options.policy.max_items
     dropped = tuple([name for name in change.dropped if name not in run.denied]) if run.denied else change.dropped
     if change.moved:
-        beside(run, "rerank", encode(reranked(run, change.after), cap), ended, late=change.late)
+        beside(run, encode(reranked(run, change.after), cap), ended, late=change.late)
     if dropped:
         stage = Filtering(step=run.name, kept=change.after, dropped=dropped)
-        beside(run, "filter", encode(stage, cap), ended, late=change.late)
+        beside(run, encode(stage, cap), ended, late=change.late)
     narrowed(run.parent, run.request, change.after)
     passed(run.parent, run.request, change.after, change.before)
 
@@ -108,7 +108,7 @@ def _rescored(run: Run, ids: Ids, ended: int) -> None:
     rescored = run.request.documents.rescored
     if rescored and not rescored.isdisjoint(ids):
         rescored.clear()
-        beside(run, "rerank", encode(reranked(run, ids), run.request.options.policy.max_items), ended)
+        beside(run, encode(reranked(run, ids), run.request.options.policy.max_items), ended)
 
 
 def _retrieved(run: Run, news: Sequence[object], ended: int, *, added: bool) -> None:
@@ -126,7 +126,7 @@ def _retrieved(run: Run, news: Sequence[object], ended: int, *, added: bool) -> 
     passed(run.parent, run.request, made.chunks.ids)
     attributes = retrieval_attributes(run, run.inputs, made.chunks)
     attributes[a.INFERRED] = ("retrievals", "retrieved") if made.guessed else ("retrievals",)
-    beside(run, "retrieval", attributes, ended)
+    beside(run, attributes, ended)
 
 
 def _texts(run: Run, before: Mapping[str, Ids], outputs: object, ended: int) -> None:

@@ -20,7 +20,7 @@ from rag_probe_langchain.hits import note_hits
 from rag_probe_langchain.instrumenting.families import Family
 from rag_probe_langchain.instrumenting.wrapping import Function, Wrap
 from rag_probe_langchain.known import passed
-from rag_probe_langchain.parents import Source, with_parents
+from rag_probe_langchain.parents import Source, origins, with_parents
 from rag_probe_langchain.request import StageSpan
 from rag_probe_langchain.run import Run
 from rag_probe_langchain.scan import sequence
@@ -97,7 +97,7 @@ def _compressed(call: _Given, result: object) -> None:
     run, source, scores = call.run, call.source.ids, dict(request.documents.scores)
     keys = request.options.policy.score_keys
     chunks = with_parents(request.documents.add(passages), passages, [call.source], keys).chunks
-    after = tuple([parent or name for name, parent in zip(chunks.ids, chunks.parents or chunks.ids, strict=True)])
+    after = origins(chunks)
     if after in (run.results or ()):  # what ran inside this very step did it, or it did nothing
         return
     told = {name: score for name, score in zip(after, chunks.scores, strict=False) if score is not None}
@@ -106,17 +106,17 @@ def _compressed(call: _Given, result: object) -> None:
     if left <= set(source):
         rescored = any(scores.get(name) != score for name, score in told.items())
         if rescored or is_moved(source, after):
-            _record(call, "rerank", Rerank(step=call.step, ids=after, scores=chunks.scores if rescored else ()))
+            _record(call, Rerank(step=call.step, ids=after, scores=chunks.scores if rescored else ()))
         elif dropped := tuple([name for name in dict.fromkeys(source) if name not in left | (run.denied or set())]):
-            _record(call, "filter", Filtering(step=call.step, kept=after, dropped=dropped))
+            _record(call, Filtering(step=call.step, kept=after, dropped=dropped))
     passed(run, request, after, source)
 
 
-def _record(call: _Given, kind: str, stage: Stage) -> None:
+def _record(call: _Given, stage: Stage) -> None:
     request = call.run.request
     attributes = encode(stage, request.options.policy.max_items)
     request.touched = ended = time_ns()
-    request.pending.append(StageSpan(call.run, f"rag.{kind} {call.step}", attributes, call.started, ended))
+    request.pending.append(StageSpan(call.run, attributes, call.started, ended))
 
 
 _WORK: Final = _observed(_compressed, given=True)
