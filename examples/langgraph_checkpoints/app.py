@@ -1,0 +1,83 @@
+"""A LangGraph app whose checkpoints lie in a file: it finds rules, keeps those of the customer's shop, and drafts.
+
+`python app.py` answers three labelled questions and leaves checkpoints.db. Its model is scripted, so that it needs no
+key; rag-probe has no part in it.
+"""
+
+# pyright: basic
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+from langchain_core.documents import Document
+from langchain_core.language_models import FakeListChatModel
+from langchain_core.retrievers import BaseRetriever
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.graph import END, START, StateGraph
+
+RULES = {
+    "returns": ("acme", "Goods can be sent back within thirty days of delivery, unused and in their box."),
+    "sale": ("acme", "Articles bought in the sale can be sent back within fourteen days only."),
+    "gift": ("acme", "Gift cards are never taken back, whatever the reason may be."),
+    "globex": ("globex", "At Globex goods can be sent back within ninety days."),
+}
+QUESTIONS = {
+    "returns-01": "How long can I send goods back?",
+    "returns-02": "Can I send back articles bought in the sale?",
+    "returns-03": "Is a gift card taken back?",
+}
+REPLIES = ["You have thirty days [1].", "Yes, within fourteen days [1].", "No, gift cards are never taken back [1]."]
+
+
+class State(TypedDict):
+    """What the graph keeps between its nodes: one channel a line."""
+
+    question: str
+    documents: list[Document]
+    mine: list[Document]
+    prompt: str
+    answer: str
+
+
+class Rules(BaseRetriever):
+    """The two rules that share most words with the question."""
+
+    def _get_relevant_documents(self, query: str, **_: object) -> list[Document]:
+        asked = set(query.lower().strip("?").split())
+        found = [Document(id=name, page_content=text, metadata={"shop": shop}) for name, (shop, text) in RULES.items()]
+        return sorted(found, key=lambda each: -len(asked & set(each.page_content.lower().split())))[:2]
+
+
+def build(model: FakeListChatModel) -> StateGraph:
+    """Retrieve → permit → assemble → draft."""
+
+    def retrieve(state: State) -> dict[str, object]:
+        return {"documents": Rules().invoke(state["question"])}
+
+    def permit(state: State) -> dict[str, object]:
+        return {"mine": [each for each in state["documents"] if each.metadata["shop"] == "acme"]}
+
+    def assemble(state: State) -> dict[str, object]:
+        return {"prompt": "\n\n".join([*(each.page_content for each in state["mine"]), state["question"]])}
+
+    def draft(state: State) -> dict[str, object]:
+        return {"answer": model.invoke(state["prompt"]).text}
+
+    graph = StateGraph(State)
+    graph.add_sequence([retrieve, permit, assemble, draft])
+    graph.add_edge(START, "retrieve")
+    graph.add_edge("draft", END)
+    return graph
+
+
+def main() -> None:
+    """Answer every question in a thread of its own; the thread is named after the case."""
+    with SqliteSaver.from_conn_string("checkpoints.db") as saver:
+        app = build(FakeListChatModel(responses=REPLIES)).compile(checkpointer=saver)
+        for case, question in QUESTIONS.items():
+            app.invoke({"question": question}, {"configurable": {"thread_id": case}})
+
+
+if __name__ == "__main__":
+    main()
