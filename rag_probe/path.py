@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Generic, NamedTuple, TypeVar
+from typing import Final, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 from rag_probe.stages import (
     Answer,
@@ -23,6 +23,10 @@ from rag_probe.stages import (
 from rag_probe.values import value
 
 S = TypeVar("S")
+
+Origin: TypeAlias = Literal["checkpoint", "trace"]
+LATER_BRANCH: Final = "a later branch of this turn exists: the graph was taken back to an earlier checkpoint"
+"""The warning of a path that is no result of its case any more: the later branch is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,3 +118,5 @@ class EvidencePath:
     not_captured: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     partial: bool = False
+    joined: tuple[tuple[str, Origin], ...] = ()
+    """Of a path put together from two sources: where each field came from. `nodes.latency_ms` goes before `nodes`."""

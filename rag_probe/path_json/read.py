@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final, TypeVar
 
-from rag_probe.path import Drop, EvidencePath, Filtered, Permission, Ranked, Step
+from rag_probe.path import Drop, EvidencePath, Filtered, Origin, Permission, Ranked, Step
 from rag_probe.path_json.reader import Reader
 from rag_probe.stages import (
     Answer,
@@ -31,6 +31,7 @@ T = TypeVar("T")
 
 _SCHEMAS: Final = ("rag-probe.path/1",)
 _DECISIONS: Final[dict[str, Decision]] = {"allow": "allow", "deny": "deny"}
+_ORIGINS: Final[dict[str, Origin]] = {"checkpoint": "checkpoint", "trace": "trace"}
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 
@@ -73,6 +74,7 @@ def from_json(value: object) -> EvidencePath:
         stage_latency_ms=tuple(path.numbers("stage_latency_ms")),
         cost_usd=path.number("cost_usd"),
         error=path.text("error"),
+        joined=tuple(path.words("joined", _ORIGINS)),
         inferred=path.texts("inferred") or (),
         not_captured=path.texts("not_captured") or (),
         warnings=path.texts("warnings") or (),

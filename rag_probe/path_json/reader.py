@@ -102,6 +102,14 @@ class Reader:
             if number is not None:
                 yield key, number
 
+    def words(self, name: str, words: Mapping[str, W]) -> Iterator[tuple[str, W]]:
+        """The entries of an object that holds these words only."""
+        inner = self.inner(name)
+        for key in () if inner is None else inner._fields:
+            word = None if inner is None else inner.word(key, words)
+            if word is not None:
+                yield key, word
+
     def ranges(self, name: str) -> tuple[tuple[int, int], ...]:
         """A list of [start, end] pairs, `()` when absent."""
         return tuple(self._range(name, i, item) for i, item in enumerate(self._list(name, "a list of pairs") or ()))

@@ -85,6 +85,7 @@ def to_json(path: EvidencePath) -> Object:
             stage_latency_ms=_known(**dict(path.stage_latency_ms)) or None,
             cost_usd=path.cost_usd,
             error=path.error,
+            joined=_known(**dict(path.joined)) or None,
         ),
         "inferred": list(path.inferred),
         "not_captured": list(path.not_captured),

@@ -256,6 +256,9 @@ paths = st.builds(
     tools=rows(steps(tools)),
     nodes=rows(st.builds(Step, nodes, maybe_milliseconds)),
     latency_ms=maybe_milliseconds,
+    joined=st.dictionaries(
+        st.sampled_from(["retrieved", "nodes.latency_ms"]), st.sampled_from(["checkpoint", "trace"])
+    ).map(lambda found: tuple(found.items())),
     stage_latency_ms=st.dictionaries(st.sampled_from(["retrieval", "filter", "node:draft"]), milliseconds).map(
         lambda totals: tuple(totals.items())
     ),

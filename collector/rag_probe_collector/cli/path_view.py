@@ -180,6 +180,9 @@ def _notes(path: EvidencePath) -> Iterator[Text]:
     for label, names in (("inferred", path.inferred), ("not captured", path.not_captured)):
         if names:
             yield Text(f"  {label}: " + ", ".join(plain(name, _ID) for name in names), _DIM)
+    if path.joined:
+        traced = [plain(name, _ID) for name, origin in path.joined if origin == "trace"]
+        yield Text("  from the checkpoint, but from the trace: " + ", ".join(traced), _DIM)
     for warning in path.warnings:
         yield Text(f"  warning: {plain(warning, _TEXT)}", "yellow")
 

@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import NamedTuple
 
-from rag_probe.path import EvidencePath
+from rag_probe.path import LATER_BRANCH, EvidencePath
 from rag_probe_collector.errors import InputError
 from rag_probe_collector.register import Case, visible
 
@@ -22,9 +22,13 @@ class Run(NamedTuple):
 
 
 def by_thread(paths: Iterable[EvidencePath], cases: AbstractSet[str]) -> Iterator[EvidencePath]:
-    """Of a checkpoint without a case id, a thread id that equals a case id names the case (contracts 6)."""
+    """Of a checkpoint without a case id, a thread id that equals a case id names the case (contracts 6).
+
+    Not of a branch that a later one took the place of.
+    """
     for path in paths:
-        if path.source == "checkpoint" and path.tags.case_id is None and path.thread_id in cases:
+        named = path.source == "checkpoint" and path.thread_id in cases and LATER_BRANCH not in path.warnings
+        if named and path.tags.case_id is None:
             yield replace(path, tags=replace(path.tags, case_id=path.thread_id))
         else:
             yield path

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final, cast
 
 from rag_probe.protocols import SOURCES, OpenSource, Source, SourceError, SourceOptions
+from rag_probe_collector.sources.joined import JoinedSource
 from rag_probe_collector.sources.recognise import recognise
 
 __all__ = ["BUILT_IN", "open_source", "schemes"]
@@ -31,7 +32,12 @@ def open_source(spec: str, options: SourceOptions | None = None) -> Source:
     scheme, location = _split(spec)
     if not location:
         raise SourceError(f"{spec!r}: expected a location after the scheme, as in {scheme}:FILE")
-    return _opener(scheme)(location, options or SourceOptions())
+    options = options or SourceOptions()
+    if scheme != "checkpoints" and (options.mapping is not None or options.traces is not None):
+        option = "--map" if options.mapping is not None else "--traces"
+        raise SourceError(f"{option}: only for checkpoints, {spec!r} is a source of kind {scheme}")
+    opened = _opener(scheme)(location, options)
+    return opened if options.traces is None else JoinedSource(opened, open_source(options.traces))
 
 
 def schemes() -> list[str]:

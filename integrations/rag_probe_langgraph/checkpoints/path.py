@@ -11,9 +11,9 @@ from rag_probe.attributes import Value
 from rag_probe.current import Told
 from rag_probe.measured import number
 from rag_probe.passages import union
-from rag_probe.path import EvidencePath, Step
+from rag_probe.path import LATER_BRANCH, EvidencePath, Step
 from rag_probe.policy import CapturePolicy
-from rag_probe.stages import Answer, CaseTags, Node
+from rag_probe.stages import Answer, CaseTags, Citations, Node
 from rag_probe.wire import decode_root
 from rag_probe.wire.answer import OUTCOMES
 from rag_probe_langchain.answer import Read, answer_of
@@ -175,7 +175,14 @@ def _answer(evidence: Evidence, error: str | None, *, waiting: bool, whole: bool
     read: Read = answer_of(evidence.request, output)
     if not whole and read.answer.content is None:
         return _Answered(None, ())
-    return _Answered(read.answer, read.inferred)
+    return _Answered(replace(read.answer, citations=_resolved(read.answer.citations, evidence)), read.inferred)
+
+
+def _resolved(citations: Citations | None, evidence: Evidence) -> Citations | None:
+    """`[2]` counts the passages of a prompt; where no channel holds that prompt, nobody knows what it points at."""
+    if citations is None or evidence.context is not None:
+        return citations
+    return citations if evidence.request.documents.whole.keys() >= set(citations.ids) else None
 
 
 def _gaps(path: EvidencePath) -> tuple[str, ...]:
@@ -191,7 +198,7 @@ def _warnings(turn: Turn, waiting: Sequence[str]) -> Iterator[str]:
     if not turn.whole:
         yield "the history begins in the midst of a turn: checkpoints before it were not written or were deleted"
     if turn.later:
-        yield "a later branch of this turn exists: the graph was taken back to an earlier checkpoint"
+        yield LATER_BRANCH
 
 
 def _closed(evidence: Evidence) -> Iterator[str]:

@@ -45,8 +45,8 @@ def test_a_paused_and_resumed_question_is_one_path(store):
     assert (path.thread_id, path.tags.case_id, path.question.length) == ("t", "c1", 9)
     assert path.retrieved.ids == ("returns", "sale", "gift", "staff", "old")
     assert path.answer.content.length == len(ANSWER)
-    assert (path.citations.ids, path.citations.valid) == (("2",), ())  # no channel holds the prompt
-    assert "context" in path.not_captured
+    assert (path.context, path.citations) == (None, None)  # no channel holds the prompt that [2] counts in
+    assert {"context", "citations"} <= set(path.not_captured)
     outcomes = [(step.stage.name, step.stage.outcome) for step in path.nodes]
     assert outcomes == [("retrieve", "ok"), ("draft", "ok"), ("approve", "answered")]
 
