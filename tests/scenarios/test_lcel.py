@@ -63,7 +63,9 @@ def test_the_tree_is_the_same_however_it_is_asked(shape, snapshot):
         assert ask(shape, mode).tree(parallel=True) == tree, mode
 
 
-@pytest.mark.parametrize(("shape", "mode"), [(shape, mode) for shape, modes in NOT_RETRIED.items() for mode in sorted(modes)])
+@pytest.mark.parametrize(
+    ("shape", "mode"), [(shape, mode) for shape, modes in NOT_RETRIED.items() for mode in sorted(modes)]
+)
 def test_what_is_not_tried_again_has_failed_once(shape, mode):
     recording = Recording()
     with pytest.raises(TimeoutError):
