@@ -54,7 +54,7 @@ class CapturePolicy:
             value: object = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
                 raise ValueError(f"CapturePolicy.{name}: expected a whole number from {least}, found {value!r}")
-        key: object = self.digest_key
+        key: object = getattr(self, "digest_key")  # noqa: B009
         if key is not None and not (isinstance(key, bytes) and key):
             raise ValueError(f"CapturePolicy.digest_key: expected bytes, at least one, found {type(key).__name__}")
         for name in ("id_keys", "document_keys", "revision_keys", "tenant_keys", "score_keys"):

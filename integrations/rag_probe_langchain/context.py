@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from rag_probe.stages import Budget, ContextAssembly, Range
 from rag_probe_langchain.costs import priced
@@ -20,6 +20,8 @@ _PROBE: Final = 24
 """Characters at either end of a text by which it is looked for where nobody expects it."""
 _SURE: Final = 12
 """Fewer than these are no probe: the text is then searched for."""
+
+Turns: TypeAlias = Mapping[str, int]
 
 
 class Seen(NamedTuple):
@@ -100,10 +102,10 @@ def _whole(ids: Ids, texts: Sequence[str], last: Ids, request: Request, tokenize
 def _stage(
     found: Sequence[Found], texts: Sequence[str], last: Ids, request: Request, tokenizer: Tokenizer
 ) -> ContextAssembly:
-    documents, preferred = request.documents, _preferred(last, request)
-    found = _one_a_place(found, texts, documents, preferred)
+    documents, turns = request.documents, _turns(last, request)
+    found = _one_a_place(found, texts, documents, turns)
     there = [texts[item.index] for item in found]
-    ids, repeats = _names(there, documents, preferred)
+    ids, repeats = _names(there, documents, turns)
     kept = [_kept(item, name, text, documents) for item, name, text in zip(found, ids, there, strict=True)]
     dropped, reasons = _dropped(ids, last, request)
     stage = ContextAssembly(
@@ -129,50 +131,53 @@ def _tokens(found: Sequence[Found], there: Sequence[str], tokenizer: Tokenizer) 
     return tuple([sum(islice(each, len(parts))) for parts in pieces]) if figures else ()
 
 
-def _preferred(last: Ids, request: Request) -> Ids:
+def _turns(last: Ids, request: Request) -> Turns:
     """Whom a shared text is taken for: a passage that the app says it used, then one of the last known set."""
-    return last if request.builder is None else (*request.builder.ids, *last)
+    names = last if request.builder is None else (*request.builder.ids, *last)
+    return {name: turn for turn, name in enumerate(dict.fromkeys(names))}
 
 
-def _one_a_place(found: Sequence[Found], texts: Sequence[str], documents: Documents, preferred: Ids) -> Sequence[Found]:
+def _one_a_place(found: Sequence[Found], texts: Sequence[str], documents: Documents, turns: Turns) -> Sequence[Found]:
     """Without those that share their place: texts that differ in nothing but blanks, printed once, are one passage."""
     if len({(item.start, item.end) for item in found}) == len(found):
         return found
     best: dict[Range, Found] = {}
-    for item in sorted(found, key=lambda item: _rank(item, texts, documents, preferred)):
+    for item in sorted(found, key=lambda item: _rank(item, texts, documents, turns)):
         best.setdefault((item.start, item.end), item)
     return [best[place] for place in sorted(best)]
 
 
-def _rank(item: Found, texts: Sequence[str], documents: Documents, preferred: Ids) -> int:
+def _rank(item: Found, texts: Sequence[str], documents: Documents, turns: Turns) -> int:
     owners = documents.owners[texts[item.index]]
     names = (owners,) if isinstance(owners, str) else owners
-    return min([_turn(name, preferred) for name in names])
+    return min([turns.get(name, len(turns)) for name in names])
 
 
-def _turn(name: str, preferred: Ids) -> int:
-    return preferred.index(name) if name in preferred else len(preferred)
-
-
-def _names(there: Sequence[str], documents: Documents, preferred: Ids) -> tuple[Ids, tuple[str | None, ...]]:
+def _names(there: Sequence[str], documents: Documents, turns: Turns) -> tuple[Ids, tuple[str | None, ...]]:
     """The id of each text that is there, and the earlier passage that it repeats.
 
     Where several passages share a text, the preferred ones come first, each once.
     """
     ids: list[str] = []
+    taken: set[str] = set()
+    waiting: dict[str, tuple[str, Iterator[str]]] = {}
     for text in there:
         owners = documents.owners[text]
         if not isinstance(owners, str):
-            turn = sorted(owners, key=lambda owner: _turn(owner, preferred))
-            owners = next((owner for owner in turn if owner not in ids), turn[0])
+            if text not in waiting:
+                queue = sorted(owners, key=lambda owner: turns.get(owner, len(turns)))
+                waiting[text] = queue[0], iter(queue)
+            first, others = waiting[text]
+            owners = next((owner for owner in others if owner not in taken), first)
+        taken.add(owners)
         ids.append(owners)
     if len(set(there)) == len(there):
         return tuple(ids), ()
-    first: dict[str, str] = {}
+    earlier: dict[str, str] = {}
     repeats: list[str | None] = []
     for text, name in zip(there, ids, strict=True):
-        repeats.append(first.get(text))
-        first.setdefault(text, name)
+        repeats.append(earlier.get(text))
+        earlier.setdefault(text, name)
     return tuple(ids), tuple(repeats)
 
 

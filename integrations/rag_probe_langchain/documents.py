@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from operator import is_
 from typing import Final, NamedTuple
@@ -21,6 +21,8 @@ _DOCUMENTS: Final = 10_000
 """Bounds of what one question may keep alive."""
 _SEARCHED: Final = 50_000_000
 """Characters in which one question's passages without names are searched: some 50 ms. What comes later is itself."""
+_LOOK: Final = 50
+"""What looking into a passage costs at least, in characters searched."""
 _DOCUMENT: Final = {Document}
 _WEAK: Final = frozenset({"content", "position"})
 """Rules that say nothing but what the text is: a passage cut from another one is that one."""
@@ -60,7 +62,7 @@ class Documents:
         self._searched = 0
         self.any = False
         """Whether there was any."""
-        self.owners: dict[str, str | list[str]] = {}
+        self.owners: dict[str, str | dict[str, None]] = {}
         """Every text that was seen, with the id of its passage, or of all that share it, in first-seen order."""
         self.whole: dict[str, str] = {}
         """The longest text of each id."""
@@ -151,13 +153,15 @@ class Documents:
         if not chunks.id_rules or not self.owners:
             return chunks
         ids: list[str] = []
+        taken: set[str] = set()
         for name, rule, document in zip(chunks.ids, chunks.id_rules, documents, strict=True):
-            ids.append(self._origin(name, document.page_content, ids) if rule in _WEAK else name)
+            ids.append(self._origin(name, document.page_content, taken) if rule in _WEAK else name)
+            taken.add(ids[-1])
         triples = zip(ids, chunks.ids, chunks.id_rules, strict=True)
         rules = tuple([rule if name == own else "content" for name, own, rule in triples])
         return replace(chunks, ids=tuple(ids), id_rules=rules)
 
-    def _origin(self, name: str, text: str, taken: Sequence[str]) -> str:
+    def _origin(self, name: str, text: str, taken: Container[str]) -> str:
         """The passage that one without a name of its own is a copy or a piece of, else itself.
 
         Where several share that text, the first that is not `taken` yet.
@@ -166,13 +170,14 @@ class Documents:
             return name
         owners = self.owners.get(text)
         if owners is not None:
-            return owners if isinstance(owners, str) else next((one for one in owners if one not in taken), owners[0])
+            free = (one for one in owners if one not in taken)
+            return owners if isinstance(owners, str) else next(free, next(iter(owners)))
         for longer, owners in self.owners.items():
-            self._searched += len(longer)
+            self._searched += len(longer) + _LOOK
             if self._searched > _SEARCHED:
                 break
             if text in longer:
-                return owners if isinstance(owners, str) else owners[0]
+                return owners if isinstance(owners, str) else next(iter(owners))
         return name
 
     def _descend(self, chunks: Chunks, texts: Sequence[str]) -> Chunks:
@@ -197,8 +202,10 @@ class Documents:
                 self.whole[name] = max(longest, text, key=len)
                 self._variants.setdefault(name, []).append(min(longest, text, key=len))
             known = self.owners.setdefault(text, name)
-            if name not in ([known] if isinstance(known, str) else known):
-                self.owners[text] = [known, name] if isinstance(known, str) else [*known, name]
+            if not isinstance(known, str):
+                known[name] = None
+            elif known != name:
+                self.owners[text] = {known: None, name: None}
 
     def _score(self, ids: Ids, scores: Sequence[float | None]) -> None:
         if scores and None not in scores and self.scores.keys().isdisjoint(ids):

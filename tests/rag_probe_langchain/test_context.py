@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import cProfile
+
 import pytest
 from langchain_core.documents import Document
 from langchain_core.messages import HumanMessage, SystemMessage
@@ -189,3 +191,21 @@ def test_of_a_budget_that_was_told_the_limit_stays():
     seen = call(short, tokenizer=refuse)
     assert (seen[a.BUDGET_LIMIT], seen[a.BUDGET_TOKENIZER]) == (100, "o200k_base")
     assert seen.keys().isdisjoint({a.BUDGET_USED, a.CONTEXT_TOKENS, a.CONTEXT_TOKENIZER})
+
+
+def shared_out(count):
+    """The names that `count` passages of one text get in a prompt of all of them, and how many calls that takes."""
+    recorder = Recorder()
+    same = [Document(id=f"row {number}", page_content="The status is unknown.") for number in range(count)]
+    app = Search(found=same) | as_text | Scripted(answers=[ANSWER])
+    with cProfile.Profile() as profile:
+        app.invoke(QUESTION, recorder.config)
+    return recorder.one("chat")[a.CONTEXT_IDS], sum(each.callcount for each in profile.getstats())
+
+
+def test_passages_of_one_text_are_shared_out_in_linear_time():
+    shared_out(2)
+    (few, calls), (many, more_calls) = shared_out(50), shared_out(200)
+    assert few == tuple(f"row {number}" for number in range(50))
+    assert len(set(many)) == 200
+    assert more_calls < 6 * calls

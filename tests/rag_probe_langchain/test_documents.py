@@ -267,4 +267,12 @@ def test_many_passages_without_names_are_not_compared_without_end(monkeypatch):
     documents.add([Document(page_content=f"{number:>100}") for number in range(2_000)])
     late = documents.add([Document(page_content=f"{number:>50}") for number in range(2_000)])
     assert len(set(late.ids)) > 1_000
-    assert documents._searched < 10_000 + 2_000 * 100
+    assert documents._searched < 10_000 + 2_000 * (100 + 50)
+
+
+def test_many_short_passages_without_names_are_not_compared_without_end(monkeypatch):
+    monkeypatch.setattr("rag_probe_langchain.documents._SEARCHED", 10_000)
+    documents = Documents(PLAIN)
+    documents.add([Document(page_content=chr(number)) for number in range(0x4E00, 0x5E00)])
+    documents.add([Document(page_content=chr(number)) for number in range(0x5E00, 0x5E64)])
+    assert documents._searched < 10_000 + 100 * 51  # a look costs more than a character
