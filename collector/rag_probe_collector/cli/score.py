@@ -19,6 +19,7 @@ from rag_probe_collector.gate.evaluate import Request, evaluate
 from rag_probe_collector.register import Split
 from rag_probe_collector.reports import dump, print_report, write_reports
 from rag_probe_collector.sources import open_source
+from rag_probe_collector.sources.spec import without_password
 
 _Source = Annotated[str, typer.Argument(metavar="SOURCE", help="spool:FILE, otlp:FILE, results:FILE, or a path.")]
 _Cases = Annotated[Path, typer.Option(metavar="FILE", help="The labelled cases: JSONL, JSON or YAML.")]
@@ -68,7 +69,7 @@ def score(
     Exits 0 pass, 1 gate failed, 2 unusable input, 3 incomplete, 4 only reviews pending.
     """
     request = Request(
-        source=source,
+        source=without_password(source),
         cases=cases,
         corpus=corpus,
         reviews=reviews,

@@ -48,6 +48,11 @@ class PostgresStore:
                 f"checkpoints:postgresql: needs psycopg ({error}); pip install 'psycopg[binary]'"
             ) from None
         self._error: type[Exception] = psycopg.Error
+        if not _is_uri(location):
+            raise SourceError(
+                "checkpoints:postgresql: expected postgresql://user:password@host/database; "
+                "in a password the characters @ : / ? # [ ] % are written as %40 and so on"
+            )
         self._name = location.rpartition("@")[2].partition("?")[0]
         """Without the password."""
         try:
@@ -139,6 +144,19 @@ class PostgresStore:
 
 def _blob(kind: object, data: object) -> Blob | None:
     return Blob(str(kind), data) if isinstance(data, bytes) else None
+
+
+def _is_uri(location: str) -> bool:
+    """Whether libpq splits it where we do: else it would take a piece of the password for a host, and print it."""
+    import psycopg
+    from psycopg.conninfo import conninfo_to_dict
+
+    try:
+        conninfo_to_dict(location)
+    except psycopg.Error:  # its message quotes all of it
+        return False
+    before, _, after = location.partition("://")[2].partition("?")[0].partition("/")
+    return before.count("@") <= 1 and "@" not in after
 
 
 def _line(error: Exception) -> str:

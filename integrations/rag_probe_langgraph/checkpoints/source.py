@@ -73,6 +73,7 @@ class CheckpointSource:
                     told.tell(reading)
                 yield saved[0].at or 0 if saved else 0, [reading.path for reading in readings]
         told.held_back(reader)
+        told.unknown()
 
 
 def open_checkpoints(
@@ -123,4 +124,6 @@ def _opener(location: str) -> Opener:
         return lambda reader: SqliteStore(path, reader)
     if location.startswith(_POSTGRES):
         return lambda _: PostgresStore(location)
-    raise SourceError(f"checkpoints:{location}: expected checkpoints:sqlite:///FILE or checkpoints:postgresql://…")
+    scheme, colon, _ = location.partition("://")  # what follows may hold a password
+    shown = f"{scheme}://…" if colon else location
+    raise SourceError(f"checkpoints:{shown}: expected checkpoints:sqlite:///FILE or checkpoints:postgresql://…")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -20,6 +21,15 @@ _COLUMNS: Final = {
 _OWN: Final = "__"
 """LangGraph's own channels, which are always read: interrupts, answers, errors, sends."""
 _BUSY_S: Final = 5.0
+_EFFECTIVE: Final = os.access in os.supports_effective_ids
+_REMEDY: Final = "expected what langgraph-checkpoint-sqlite writes"
+_REMEDIES: Final = {
+    "locked": "another process holds it; try again, or read a copy",
+    "malformed": "it is damaged or cut off; copy it anew with: sqlite3 FILE '.backup COPY'",
+    "unable to open": "check its permissions, or read a copy that has the -wal file beside it",
+    "readonly": "read a copy that has the -wal file beside it",
+}
+"""By what SQLite says."""
 
 
 class SqliteStore:
@@ -30,8 +40,13 @@ class SqliteStore:
         self._path = path
         self._reader = reader
         if not path.is_file():
-            raise SourceError(f"{path}: no such file; expected checkpoints:sqlite:///FILE")
-        self._connection = sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=_BUSY_S)
+            found = "a directory" if path.is_dir() else "no such file"
+            raise SourceError(f"{path}: {found}; expected checkpoints:sqlite:///FILE")
+        mode = "immutable=1" if _is_at_rest(path) else "mode=ro"
+        try:
+            self._connection = sqlite3.connect(f"file:{quote(str(path))}?{mode}", uri=True, timeout=_BUSY_S)
+        except sqlite3.Error as error:
+            raise self._unreadable(error) from None
         try:
             self._path_column = self._look()
         except SourceError:
@@ -109,7 +124,17 @@ class SqliteStore:
         try:
             return self._connection.execute(sql, tuple(values)).fetchall()
         except sqlite3.Error as error:
-            raise SourceError(f"{self._path}: cannot be read as a checkpoint database ({error})") from None
+            raise self._unreadable(error) from None
+
+    def _unreadable(self, error: sqlite3.Error) -> SourceError:
+        remedy = next((each for text, each in _REMEDIES.items() if text in str(error)), _REMEDY)
+        return SourceError(f"{self._path}: cannot be read as a checkpoint database ({error}); {remedy}")
+
+
+def _is_at_rest(path: Path) -> bool:
+    """Whether nobody has it open for writing, in a folder where a reader may not put the lock file that it needs."""
+    may_write = os.access(path.parent, os.W_OK, effective_ids=_EFFECTIVE)
+    return not may_write and not path.with_name(f"{path.name}-wal").exists()
 
 
 def _blob(kind: object, data: object) -> Blob:
