@@ -23,11 +23,11 @@ class Told:
     def __init__(self, roles: Mapping[str, Role]) -> None:
         self._mapped = frozenset(wanted(roles) or ())
         self._said: dict[str, None] = {}
-        self._missing = set(self._mapped)
+        self._missing = self._mapped
 
     def tell(self, reading: Reading) -> None:
         """How new channels are read, and which are not."""
-        self._missing -= {*reading.read_as, *reading.unmapped}
+        self._missing -= frozenset((*reading.read_as, *reading.unmapped))
         news = [(channel, " then ".join(roles)) for channel, roles in reading.read_as.items() if self._is_new(channel)]
         idle = [channel for channel in reading.unmapped if self._is_new(channel)]
         parts = [", ".join(f"{channel!r}: {role}" for channel, role in news)] if news else []
