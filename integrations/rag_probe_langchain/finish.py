@@ -61,14 +61,19 @@ def finish(run_id: UUID, ending: Ending, outputs: object) -> None:
 
 
 def fail(run_id: UUID, error: BaseException, ending: Ending, outputs: object = None, inputs: object = None) -> None:
-    """End a run that raised; `outputs` is what it had returned until then."""
+    """End a run that raised; `outputs` is what it had returned until then.
+
+    One whose stream nobody reads any more has not failed: it came as far as it was wanted.
+    """
     key = run_id.int
     run = runs.take(key)
     if run is None:
         return
     if inputs is not None:
         run.inputs = inputs
-    _end(run, key, ending, outputs, error)
+    left = isinstance(error, GeneratorExit)
+    run.partial = run.partial or left
+    _end(run, key, ending, outputs, None if left else error)
 
 
 def give_up(run: Run) -> None:

@@ -107,7 +107,7 @@ class Run:
     told: bool = False
     """Whether its span has said that when it started."""
     partial: bool = False
-    """Whether it was ended from outside, by its root's end."""
+    """Whether it was ended from outside: by its root's end, or by whoever stopped reading its stream."""
     inner_end: int = 0
     """When the last stage inside it ended."""
     results: list[Ids] | None = None

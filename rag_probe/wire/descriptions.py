@@ -70,7 +70,7 @@ ANY: Final = Section(
         Row(a.ERROR_TYPE, "", "the exception's type, when the step failed; its message stays in with content off"),
         Row(a.INFERRED, "field paths", "what was concluded, not observed, as `answer.outcome`"),
         Row(a.NOT_CAPTURED, "field paths", "what should be here and could not be seen, as `context`"),
-        Row(a.PARTIAL, "", "true on a span that was ended by its root, not by itself"),
+        Row(a.PARTIAL, "", "true on a span that its root ended, or whoever stopped reading its stream, and not itself"),
         Row(a.BESIDE, "", "true on a span that was written beside another instrumentation, under its spans"),
         Row(a.PARENT, "hex span id", "beside another instrumentation: the span of ours that this one belongs to"),
     ),

@@ -271,7 +271,8 @@ def test_a_stream_that_is_given_up_is_closed_inside_its_span(taken):
         for _ in range(taken):
             next(stream)
         stream.close()
-    assert recorder.names() == ([] if taken == 0 else ['chat scripted-1 | status="ERROR"', "  at the close"])
+    assert recorder.names() == ([] if taken == 0 else ["chat scripted-1", "  at the close"])
+    assert [a.PARTIAL in span.attributes for span in recorder.named("chat")] == [True] * (taken > 0)
 
 
 def test_a_stream_that_is_left_to_the_collector():
