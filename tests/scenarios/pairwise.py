@@ -20,12 +20,12 @@ def pairwise(factors: Sequence[Sequence[Any]], possible: Callable[[Row], bool]) 
     left = set(rows)
     for pair in rows:
         if pair in left:
-            best = max(rows[pair], key=lambda row: len(left & pairs[row]))
+            best = max(rows[pair], key=lambda row: len(left.intersection(pairs[row])))
             chosen.append(best)
-            left -= pairs[best]
+            left.difference_update(pairs[best])
     return chosen
 
 
-def pairs_of(row: Row) -> set[Any]:
+def pairs_of(row: Row) -> tuple[Any, ...]:
     """Every two values of a row, with their places."""
-    return set(combinations(enumerate(row), 2))
+    return tuple(combinations(enumerate(row), 2))

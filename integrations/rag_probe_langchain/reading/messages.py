@@ -35,7 +35,7 @@ def output_messages(message: BaseMessage | None, text: str, policy: CapturePolic
 
 
 def _message(message: BaseMessage, policy: CapturePolicy) -> dict[str, object]:
-    role = _ROLES.get(message.type, message.type)
+    role = _role(message)
     if isinstance(message, ToolMessage):
         response = policy.text(message_text(message))
         return {
@@ -54,6 +54,11 @@ def _message(message: BaseMessage, policy: CapturePolicy) -> dict[str, object]:
             for call in message.tool_calls
         ]
     return {"role": role, "parts": parts}
+
+
+def _role(message: BaseMessage) -> str:
+    kind = message.type.removesuffix("MessageChunk").lower()  # as what was streamed is called
+    return _ROLES.get(kind, message.type)
 
 
 def _arguments(args: object, policy: CapturePolicy) -> str | None:
