@@ -13,6 +13,7 @@ from rich.text import Text
 from rag_probe.path import EvidencePath, Step
 from rag_probe.path_json import instant
 from rag_probe.stages import Content, ContextAssembly, Generation
+from rag_probe_collector.assembly.retries import retries
 from rag_probe_collector.cli.terminal import plain
 
 _IDS: Final = 12
@@ -56,6 +57,9 @@ def rows(path: EvidencePath) -> Iterator[Row]:
     yield from _generations(path)
     if path.nodes:
         yield Row("nodes", "", Text(" → ".join(_node(path)), overflow="fold"))
+    again = [f"{plain(name, _ID)} ×{count}" for name, count in retries(path).items()]
+    if again:
+        yield Row("ran again", "", Text("  ".join(again), overflow="fold"))
     for step in path.tools or ():
         yield Row("tool", "", Text(plain(step.stage.name or "", _ID)), _ms(step.latency_ms))
     yield from _answer(path)
