@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final, cast
+from dataclasses import replace
+from typing import cast
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
 from rag_probe.path import Drop, Filtered, Permission, Ranked, Step
 from rag_probe.policy import CapturePolicy
 from rag_probe.stages import Chunks, ContextAssembly, Generation, Retrieval, ToolCall
+from rag_probe_langchain.builder import SHORTEST
 from rag_probe_langchain.context import assemble
 from rag_probe_langchain.flow import changes
-from rag_probe_langchain.known import union
+from rag_probe_langchain.known import found, narrowed
 from rag_probe_langchain.origin import unheard
 from rag_probe_langchain.question import question_in
 from rag_probe_langchain.reading.prompt_text import message_text, prompt_text
 from rag_probe_langchain.reading.response import finish_reasons_of, response_model_of
 from rag_probe_langchain.reading.usage import usage_of
 from rag_probe_langchain.request import Made
-from rag_probe_langchain.run import Ids
+from rag_probe_langchain.run import Ids, Inner
 from rag_probe_langchain.scan import Found, lists_in
 from rag_probe_langgraph.checkpoints.plain import Unreadable
 from rag_probe_langgraph.checkpoints.roles import Role, role_of
-
-SHORTEST: Final = 16
-"""Characters below which a text may hold a passage by chance."""
 
 
 class Evidence:
@@ -51,11 +50,12 @@ class Evidence:
         """Channels that nothing was read from."""
         self.closed: dict[str, str] = {}
         """Channels with values that could not be read, and why."""
-        self.inferred: tuple[str, ...] = ()
-        self.last: Ids | None = None
-        """The last known set: what the last retrieval or stage let through."""
-        self._joining = False
         self._sets: dict[str, Ids] = {}
+
+    @property
+    def _last(self) -> Ids | None:
+        """The last known set."""
+        return self.request.known.last
 
     @property
     def filtered(self) -> Filtered | None:
@@ -75,13 +75,13 @@ class Evidence:
             return
         if given and role in (None, "answer") and isinstance(value, str):
             return
-        lists = [found for found in lists_in(value) if found.passages or channel in self._sets]
+        lists = [each for each in lists_in(value) if each.passages or channel in self._sets]
         if role in ("messages", None) and (messages := _messages(value)):
             self._note(channel, "messages")
             self._talked(node, messages)
         elif lists and role not in ("ignore", "answer"):
-            for found in lists:
-                self._passages(node, channel, role, found)
+            for each in lists:
+                self._passages(node, channel, role, each)
         elif isinstance(value, (str, BaseMessage)) and role != "ignore":
             self._text(node, channel, role, value)
         elif role in ("answer", "citations", "confidence", "outcome"):
@@ -95,15 +95,15 @@ class Evidence:
         if role not in roles:
             roles.append(role)
 
-    def _passages(self, node: str, channel: str, role: Role | None, found: Found) -> None:
+    def _passages(self, node: str, channel: str, role: Role | None, listed: Found) -> None:
         documents = self.request.documents
-        before = self.last
-        chunks = documents.add(found.passages) if documents.news(found.passages) else None
-        ids = documents.now(found.passages) if chunks is None else chunks.ids
+        before = self._last
+        chunks = documents.add(listed.passages) if documents.news(listed.passages) else None
+        ids = documents.now(listed.passages) if chunks is None else chunks.ids
         fresh = before is None or not set(ids) <= {name for known in self._all() for name in known}
         self._sets[channel] = ids
         if role == "retrieved" or (role is None and fresh):
-            self._arrived(node, channel, chunks or documents.add(found.passages))
+            self._arrived(node, channel, chunks or documents.add(listed.passages))
         elif role == "permitted":
             self._note(channel, role)
             self._checked(before or (), ids)
@@ -123,18 +123,13 @@ class Evidence:
     def _arrived(self, node: str, channel: str, chunks: Chunks) -> None:
         self._note(channel, "retrieved")
         self.retrievals.append(Step(Retrieval(name=node, documents=chunks)))
-        self.last = union([self.last, chunks.ids]) if self._joining and self.last else chunks.ids
-        self._joining = True
-
-    def _narrowed(self, ids: Ids) -> None:
-        self.last = ids
-        self._joining = False
+        found(None, self.request, Inner((), chunks.ids, chunks.scores, 0))
 
     def _checked(self, before: Ids, after: Ids) -> None:
         left = set(after)
         decided = [Permission(name, "allow" if name in left else "deny") for name in dict.fromkeys(before)]
         self.permissions = [*(self.permissions or ()), *decided]
-        self._narrowed(after)
+        narrowed(None, self.request, after)
 
     def _changed(self, node: str, before: Ids, ids: Ids) -> None:
         for change in changes({"": before}, {"": ids}, ()):
@@ -144,43 +139,32 @@ class Evidence:
             if change.dropped:
                 self.kept = change.after
                 self.dropped += [Drop(name, None, node) for name in change.dropped]
-        self._narrowed(ids)
+        narrowed(None, self.request, ids)
 
     def _text(self, node: str, channel: str, role: Role | None, value: str | BaseMessage) -> None:
         text = value if isinstance(value, str) else message_text(value)
         if role == "question":
             self._note(channel, role)
             self.question = self.request.asked = text or self.question
-        elif role == "context" or (role is None and self._holds_passages(node, channel, text)):
-            if role == "context":
-                self._holds_passages(node, channel, text)
         elif role in ("confidence", "outcome", "citations"):
             self._note(channel, role)
             self.output[channel] = text
-        else:
+        elif role == "context":
+            self._holds_passages(node, channel, text)
+        elif role is not None or not self._holds_passages(node, channel, text):
             self._note(channel, "answer")
             self.output[channel] = text
             self._made(text, None)
 
     def _holds_passages(self, node: str, channel: str, text: str) -> bool:
-        if len(text) < SHORTEST or self.last is None:
+        if len(text) < SHORTEST or self._last is None:
             return False
-        seen = assemble(text, self.last, self.request)
+        seen = assemble(text, self._last, self.request)
         if seen is None or not seen.stage.ids:
             return False
         self._note(channel, "context")
         handed_on = self.context is not None and self.context.ids == seen.stage.ids
-        self.context = ContextAssembly(
-            step=self.context.step if handed_on and self.context is not None else node,
-            ids=seen.stage.ids,
-            tokens=seen.stage.tokens,
-            truncated=seen.stage.truncated,
-            kept=seen.stage.kept,
-            duplicate_of=seen.stage.duplicate_of,
-            dropped=seen.stage.dropped,
-            dropped_reasons=seen.stage.dropped_reasons,
-            budget=seen.stage.budget,
-        )
+        self.context = replace(seen.stage, step=self.context.step if handed_on and self.context is not None else node)
         return True
 
     def _made(self, text: str, message: BaseMessage | None) -> None:
@@ -192,9 +176,9 @@ class Evidence:
                 continue  # written again, by a node around a subgraph or one that returns all messages
             if isinstance(message, ToolMessage):
                 self.tools.append(Step(ToolCall(name=message.name, call_id=message.tool_call_id)))
-                for found in lists_in(cast(object, message.artifact)):
-                    if found.passages:
-                        self._arrived(message.name or node, "messages", self.request.documents.add(found.passages))
+                for each in lists_in(cast(object, message.artifact)):
+                    if each.passages:
+                        self._arrived(message.name or node, "messages", self.request.documents.add(each.passages))
             elif isinstance(message, AIMessage):
                 self._called(message)
             self._heard.append(message)
@@ -205,7 +189,7 @@ class Evidence:
 
     def _called(self, message: AIMessage) -> None:
         """A message of a model is all that is left of its call; its prompt was what the conversation held before."""
-        seen = assemble(prompt_text(self._heard), self.last, self.request) if self.last else None
+        seen = assemble(prompt_text(self._heard), self._last, self.request) if self._last else None
         stage = None if seen is None else seen.stage
         if stage is not None:
             self.context = stage
@@ -247,5 +231,5 @@ def _messages(value: object) -> list[BaseMessage]:
     if isinstance(value, BaseMessage):
         return [value]
     items = cast("list[object]", value) if isinstance(value, list) else []
-    found = [item for item in items if isinstance(item, BaseMessage)]
-    return found if len(found) == len(items) else []
+    messages = [item for item in items if isinstance(item, BaseMessage)]
+    return messages if len(messages) == len(items) else []

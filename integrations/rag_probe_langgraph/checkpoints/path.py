@@ -139,7 +139,7 @@ def _path(turn: Turn, evidence: Evidence, nodes: Sequence[Step[Node]], error: st
         nodes=tuple(nodes),
         latency_ms=_milliseconds(first.at, last.at) if turn.whole else None,
         error=error,
-        inferred=(*read.inferred, *_bounds(turn, nodes), *evidence.inferred),
+        inferred=(*read.inferred, *_bounds(turn, nodes)),
         warnings=(*_warnings(turn, waiting), *_closed(evidence)),
         partial=not turn.whole or bool(waiting),
     )

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 _NEWEST: Final = 9
 """The last migration that this release knows (langgraph-checkpoint-postgres 3.2)."""
-_OWN: Final = "__"
 _CONNECT_S: Final = 10
 _FULL: Final = {"id": "checkpoint_id", "parent": "parent_checkpoint_id", "version": "b.version = v.value"}
 _SHALLOW: Final = {"id": "checkpoint ->> 'id'", "parent": "NULL", "version": "true"}

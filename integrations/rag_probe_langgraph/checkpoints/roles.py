@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, Literal, TypeAlias, cast
+from typing import Final, Literal, TypeAlias, cast, get_args
 
 import yaml
 
@@ -25,20 +25,7 @@ Role: TypeAlias = Literal[
     "ignore",
 ]
 
-ROLES: Final[tuple[Role, ...]] = (
-    "question",
-    "retrieved",
-    "reranked",
-    "filtered",
-    "permitted",
-    "context",
-    "messages",
-    "answer",
-    "citations",
-    "confidence",
-    "outcome",
-    "ignore",
-)
+ROLES: Final[tuple[Role, ...]] = get_args(Role)
 
 _BY_NAME: Final[Mapping[str, Role]] = {
     "question": "question",
