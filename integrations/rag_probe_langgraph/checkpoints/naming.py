@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, cast
 
@@ -15,6 +16,7 @@ _PULL: Final = "__pregel_pull"
 _PUSH: Final = "__pregel_push"
 _SENDS: Final = "__pregel_tasks"
 _BRANCH: Final = "branch:to:"
+_HEX: Final = re.compile("[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}")
 
 
 class Namer:
@@ -54,7 +56,12 @@ class Namer:
         return self._known
 
     def _hashed(self) -> Iterator[tuple[str, str]]:
-        """Every node that may have run on this checkpoint, and the id that its task would have."""
+        """Every node that may have run on this checkpoint, and the id that its task would have.
+
+        Only the ids that LangGraph gives can be hashed.
+        """
+        if not _HEX.fullmatch(self._saved.id):
+            return
         outer = self._saved.namespace.rpartition("|")[0] if "|" in self._saved.namespace else ""
         above = self._saved.namespace
         for name, parts in self._candidates():
@@ -77,7 +84,7 @@ class Namer:
 
     def _id(self, namespace: str, name: str, parts: Iterable[str]) -> str:
         step = (self._saved.step if self._saved.step is not None else -2) + 1
-        words = "".join((namespace, str(step), name, *parts)).encode()
+        words = "".join((namespace, str(step), name, *parts)).encode(errors="surrogatepass")
         seed = bytes.fromhex(self._saved.id.replace("-", ""))
         if self._record().get("v") == 1:
             return _grouped(hashlib.sha1(seed + words, usedforsecurity=False).hexdigest())

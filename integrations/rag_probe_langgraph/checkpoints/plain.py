@@ -233,7 +233,13 @@ def _message(kind: type[BaseMessage]) -> Callable[[object], BaseMessage | None]:
     def build(made_of: object) -> BaseMessage | None:
         try:
             return kind.model_validate(made_of)
-        except (ValidationError, ValueError, TypeError):  # fields of another version, or crafted ones
+        except (
+            ValidationError,
+            ValueError,
+            TypeError,
+            AttributeError,
+            KeyError,
+        ):  # fields of another version, or crafted ones
             return None
 
     return build

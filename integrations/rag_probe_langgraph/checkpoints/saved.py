@@ -80,8 +80,13 @@ def state_of(checkpoint: Mapping[str, object]) -> Mapping[str, Stored]:
 
 
 def entries(value: object) -> Mapping[str, object]:
-    """`value` if it is a mapping, else an empty one."""
-    return cast("Mapping[str, object]", value) if isinstance(value, dict) else {}
+    """`value` if it is a mapping, without keys that are no names; else an empty one."""
+    if not isinstance(value, dict):
+        return {}
+    found = cast("Mapping[object, object]", value)
+    if all(isinstance(name, str) for name in found):
+        return cast("Mapping[str, object]", found)
+    return {name: item for name, item in found.items() if isinstance(name, str)}
 
 
 @lru_cache(maxsize=4096)

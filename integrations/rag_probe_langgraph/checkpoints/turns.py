@@ -58,7 +58,7 @@ def _above(one: Saved, outer: Mapping[str, Saved]) -> Saved | None:
 
     Ids rise with time, so that a parent with a later one is damage, and no chain comes back to where it began.
     """
-    parent = None if one.source == "input" else outer.get(one.parent or "")
+    parent = None if one.source == "input" or one.parent is None else outer.get(one.parent)
     return None if parent is None or parent.id >= one.id or _is_gap(parent, one) else parent
 
 
