@@ -12,6 +12,8 @@ from typing import Final
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 PAGE: Final = Path(__file__).parents[1] / "docs" / "instrumentation.md"
 _BLOCK: Final = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _BEFORE: Final = """

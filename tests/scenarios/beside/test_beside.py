@@ -26,7 +26,7 @@ SHOWN = ("chain ainvoke", "chain of a nameless model", "graph invoke", "graph pa
 TIMES = {"path_id", "trace_id", "trace_ids", "started_at", "latency_ms", "stage_latency_ms"}
 RANDOM = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 
-pytestmark = pytest.mark.xdist_group("beside")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("beside")]
 
 
 @cache
