@@ -180,3 +180,14 @@ def test_the_trace_says_the_same_apart_from_declared_gaps(tmp_path):
     assert [(step.stage.name, step.stage.outcome, step.stage.task_id) for step in stored.nodes] == [
         (step.stage.name, step.stage.outcome, step.stage.task_id) for step in traced.nodes
     ]
+
+
+def test_a_node_from_the_cache_left_what_it_left_when_it_ran(tmp_path):
+    with kept("memory", tmp_path) as store:
+        app = desk(store.saver)
+        for thread in ("t", "u"):
+            config = {**CONFIG, "configurable": {"thread_id": thread}}
+            app.invoke(ASKED, config)
+            app.invoke(Command(resume=True), config)
+        ran, hit = read(store)
+    assert replace(expect([hit]), thread_id="t") == expect([ran])
