@@ -168,6 +168,8 @@ def _citations(output: object, found: _Text, request: Request) -> Citations | No
         cited = cited or find_citations(answer, context or (), known)
     if not cited:
         return NO_CITATIONS
+    if context is None and any(one.id.isdecimal() and one.id not in known for one in cited):
+        return None  # they count in a prompt that is not known: as ids they would look like passages seen nowhere
     rows = [(one.id, one.marker, one.start, one.end, one.valid) for one in cited]
     ids, markers, starts, ends, valid = zip(*rows, strict=True)
     return Citations(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.output_parsers import StrOutputParser
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import RunnableLambda
 from pydantic import BaseModel
 
 from rag_probe import attributes as a
 from rag_probe_langchain.question import question_in
+from tests.scenarios.recording import paths_of
 
 from .apps import Scripted, Search, as_text, passages
 from .recorded import Recorder
@@ -161,3 +163,14 @@ def test_a_structure_without_an_answers_text_is_no_abstention(shape):
 
 
 CALL = {"name": "reply", "args": {"refund": False}, "id": "1"}
+
+
+def test_numbers_that_count_in_an_unknown_prompt_are_no_ids():
+    """Contracts 7: as ids they would look like fabricated or foreign passages, and fail a release."""
+    recorder = Recorder()
+    unlike = RunnableLambda(lambda found: "A summary that holds none of the passages.")
+    chain = Search(found=passages()) | unlike | Scripted(answers=["Thirty days [2]."]) | StrOutputParser()
+    chain.invoke("How long?", recorder.config)
+    (path,) = paths_of(recorder.spans)
+    assert (path.context, path.citations) == (None, None)
+    assert {"context", "citations"} <= set(path.not_captured)
