@@ -63,8 +63,10 @@ def _get(item: object, name: str) -> object:
 def identity_of(value: object) -> Identity | None:
     """An `Identity`, or a mapping with `subject`, `tenant` and `roles`; raises a `ValueError` that names the part."""
     match value:
-        case Identity() | None:
-            return value
+        case None:
+            return None
+        case Identity():
+            fields: dict[object, object] = {"subject": value.subject, "tenant": value.tenant, "roles": value.roles}
         case Mapping():
             fields = dict(cast("Mapping[object, object]", value))
         case _:

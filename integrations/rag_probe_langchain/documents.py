@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from dataclasses import replace
 from operator import is_
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 from langchain_core.documents import Document
 
@@ -24,6 +24,8 @@ _SEARCHED: Final = 50_000_000
 _LOOK: Final = 50
 """What looking into a passage costs at least, in characters searched."""
 _DOCUMENT: Final = {Document}
+_STR: Final = {str}
+_DICT: Final = {dict}
 _WEAK: Final = frozenset({"content", "position"})
 """Rules that say nothing but what the text is: a passage cut from another one is that one."""
 
@@ -81,7 +83,7 @@ class Documents:
         strangers = [item for item in bare(passages) if id(item) not in self._by_object]
         if not strangers:
             return strangers
-        ids = self._identify(strangers).ids
+        ids = self._identify(sound(strangers)).ids
         return [item for item, name in zip(strangers, ids, strict=True) if name not in self.whole]
 
     def before(self, passages: Sequence[object]) -> Ids:
@@ -114,8 +116,9 @@ class Documents:
     def add(self, passages: Sequence[object]) -> Chunks:
         """Identify `passages`, remember them, and return their columns."""
         documents = bare(passages)
-        chunks = self._identify(documents)
-        texts = [document.page_content for document in documents]
+        readable = sound(documents)
+        chunks = self._identify(readable)
+        texts = [document.page_content for document in readable]
         if self.written:
             chunks = self._descend(chunks, texts)
         if documents is not passages:
@@ -220,6 +223,22 @@ class Documents:
         if len(self._lists) >= _LISTS:
             del self._lists[next(iter(self._lists))]
         self._lists[id(passages)] = _Seen(passages, list(passages), ids)
+
+
+def sound(documents: Sequence[Document]) -> Sequence[Document]:
+    """The same, with a copy for each whose text is no text or whose metadata is no dict: it costs itself only."""
+    if {type(each.page_content) for each in documents} <= _STR and {type(each.metadata) for each in documents} <= _DICT:
+        return documents
+    return [_repaired(each) for each in documents]
+
+
+def _repaired(document: Document) -> Document:
+    text, metadata, name = (cast(object, getattr(document, key, None)) for key in ("page_content", "metadata", "id"))
+    return Document.model_construct(
+        id=str.__str__(name) if isinstance(name, str) else None,
+        page_content=str.__str__(text) if isinstance(text, str) else "",
+        metadata=metadata if type(metadata) is dict else {},
+    )
 
 
 def bare(passages: Sequence[object]) -> Sequence[Document]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from rag_probe.stages import Chunks
-from rag_probe_langchain.documents import bare
+from rag_probe_langchain.documents import bare, sound
 from rag_probe_langchain.run import Ids
 
 _MOST: Final = 64
@@ -88,7 +88,7 @@ def _within(some: Mapping[str, object], more: Mapping[str, object]) -> bool:
 
 
 def _facts(source: Source, unsaid: Collection[str]) -> list[_Fact]:
-    documents = bare(source.passages)
+    documents = sound(bare(source.passages))
     return [
         _Fact(
             name, document.page_content, {key: value for key, value in document.metadata.items() if key not in unsaid}

@@ -129,3 +129,9 @@ def test_an_identity_from_a_mapping():
 def test_what_is_no_identity_is_named(value, message):
     with pytest.raises(ValueError, match=message):
         identity_of(value)
+
+
+def test_the_fields_of_an_identity_are_looked_at_too():
+    """A dataclass checks nothing: a hook may fill it with anything."""
+    odd = Identity(subject=5, tenant=["x"], roles="ab")
+    assert identity_of(odd) == Identity(subject="5", tenant=None, roles=("ab",))

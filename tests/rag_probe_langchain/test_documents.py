@@ -276,3 +276,31 @@ def test_many_short_passages_without_names_are_not_compared_without_end(monkeypa
     documents.add([Document(page_content=chr(number)) for number in range(0x4E00, 0x5E00)])
     documents.add([Document(page_content=chr(number)) for number in range(0x5E00, 0x5E64)])
     assert documents._searched < 10_000 + 100 * 51  # a look costs more than a character
+
+
+class _Odd(str):
+    def __len__(self):
+        raise RuntimeError
+
+
+class _Keyless(dict):
+    def keys(self):
+        raise RuntimeError
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        Document.model_construct(id="odd", page_content=None, metadata={}),
+        Document.model_construct(id="odd", page_content=_Odd("text"), metadata={}),
+        Document.model_construct(id="odd", page_content="text", metadata=None),
+        Document.model_construct(id="odd", page_content="text", metadata=_Keyless(tenant="x")),
+    ],
+)
+def test_a_passage_whose_fields_are_no_text_and_no_dict_costs_itself_only(odd):
+    """pydantic does not look at what is assigned: an app may make such a passage."""
+    documents = Documents(CapturePolicy(content=True))
+    good = Document(id="a", page_content="A good passage.", metadata={"tenant": "acme"})
+    chunks = documents.add([good, odd])
+    assert (chunks.ids, chunks.tenants) == (("a", "odd"), ("acme", None))
+    assert documents.now([odd, good]) == ("odd", "a")
