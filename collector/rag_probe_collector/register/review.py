@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,4 +65,3 @@ class Review:
 
 
 Counts: TypeAlias = tuple[int, int]
-Binding: TypeAlias = Literal["path", "digest"]

@@ -330,13 +330,14 @@ def test_a_task_that_is_destroyed_while_it_waits():
 
     class Endless(WorkingSearch):
         async def _aget_relevant_documents(self, query, *, run_manager):
+            waits.set()
             await asyncio.Future()
 
     async def start():
         held.append(asyncio.ensure_future(Endless(found=[], work=None).ainvoke(QUESTION)))
-        await asyncio.sleep(0.01)
+        await asyncio.wait_for(waits.wait(), 10)
 
-    held = []
+    held, waits = [], asyncio.Event()
     with instrumented() as recorder, nothing_current():
         loop = asyncio.new_event_loop()
         loop.run_until_complete(start())
