@@ -37,7 +37,8 @@ def address() -> str:
 
 def run(kind: str, block: str, folder: Path, address: str) -> subprocess.CompletedProcess[str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("OTEL_", "RAG_PROBE_"))}
-    env = kept | {"DATABASE_URL": address, "COLUMNS": "200"}
+    commands = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))  # as with the virtualenv entered
+    env = kept | {"DATABASE_URL": address, "COLUMNS": "200", "PATH": commands}
     command: Any = ["bash", "-ec", block] if kind == "sh" else [sys.executable, "-W", "error", "-c", block]
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=120, check=False)
 

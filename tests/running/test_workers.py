@@ -65,7 +65,9 @@ def test_children_of_celery_send_what_they_answered(arrived: Arrived, tmp_path: 
     results.mkdir()
     celery_environ = {"BROKER": "filesystem://", "BACKEND": f"file://{results}", "QUEUE": str(queue)}
     client = Celery("client", broker=celery_environ["BROKER"])
-    client.conf.broker_transport_options = {"data_folder_in": str(queue), "data_folder_out": str(queue)}
+    client.conf.broker_transport_options = dict.fromkeys(
+        ("data_folder_in", "data_folder_out", "control_folder"), str(queue)
+    )
     questions = [f"question {number}" for number in range(9)]
     with celery({**arrived.environment(), **celery_environ}, "--max-tasks-per-child=2") as program:
         for question in questions:

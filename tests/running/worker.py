@@ -27,7 +27,9 @@ def app(environ: dict[str, Any], start_response: Callable[..., object]) -> Itera
 
 tasks = Celery("desk", broker=os.environ.get("BROKER", "memory://"), backend=os.environ.get("BACKEND"))
 tasks.conf.update(
-    broker_transport_options={"data_folder_in": os.environ.get("QUEUE"), "data_folder_out": os.environ.get("QUEUE")},
+    broker_transport_options=dict.fromkeys(
+        ("data_folder_in", "data_folder_out", "control_folder"), os.environ.get("QUEUE")
+    ),
     broker_connection_retry_on_startup=True,
     worker_hijack_root_logger=False,
 )
