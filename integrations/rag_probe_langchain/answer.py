@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.outputs import LLMResult
 
 from rag_probe.faults import log_once
@@ -113,7 +113,7 @@ def _texts(output: object) -> dict[str, str]:
         last = items[-1] if items else value
         if isinstance(last, str) and items is None:
             found.setdefault(str(key), last)
-        elif isinstance(last, BaseMessage) and last.type == "ai":
+        elif isinstance(last, AIMessage):  # or a chunk of one, whose `type` is another: what a state streamed together
             found.setdefault(str(key), message_text(last))
     return found
 
@@ -123,7 +123,7 @@ def _last_word(output: object) -> str | None:
     for value in (mapping(output) or {}).values():
         items = sequence(value)
         last = items[-1] if items else None
-        if isinstance(last, BaseMessage) and last.type in ("ai", "tool") and not _is_call(message_text(last), last):
+        if isinstance(last, (AIMessage, ToolMessage)) and not _is_call(message_text(last), last):
             return message_text(last)
     return None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, HumanMessageChunk, ToolMessageChunk
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import RunnableLambda
@@ -39,6 +39,7 @@ class Lazy(dict):
         ({"input": "asked"}, "asked"),
         ({"question": HumanMessage("asked")}, "asked"),
         ({"messages": MESSAGES}, "last"),
+        ({"messages": [HumanMessageChunk("asked"), AIMessageChunk("reply")]}, "asked"),
         (MESSAGES, "last"),
         ({"messages": [("human", "asked"), ("ai", "reply")]}, "asked"),
         ({"messages": [{"role": "user", "content": "asked"}]}, "asked"),
@@ -71,6 +72,7 @@ def answer(shape):
         lambda message: {"answer": message.text, "verdict": "accepted"},
         lambda message: {"verdict": "accepted", "draft": message.text},
         lambda message: {"messages": [HumanMessage("?"), message]},
+        lambda message: {"messages": [HumanMessage("?"), AIMessageChunk(message.content)]},
     ],
 )
 def test_the_answer(shape):
@@ -85,6 +87,12 @@ def test_an_answer_that_the_root_does_not_return_is_inferred():
     root = answer(lambda message: {"done": True})
     assert root[a.ANSWER_LENGTH] == len("Never [1].")
     assert root[a.INFERRED] == ("answer.outcome", "answer.text")
+
+
+@pytest.mark.parametrize("last", [AIMessageChunk("Ask the desk."), ToolMessageChunk("Ask the desk.", tool_call_id="1")])
+def test_the_last_word_may_be_a_chunk(last):
+    root = answer(lambda message: {"messages": [HumanMessage("?"), last]})
+    assert root[a.ANSWER_LENGTH] == len("Ask the desk.")
 
 
 def test_an_answer_that_was_written_over_is_the_one_that_is_returned():

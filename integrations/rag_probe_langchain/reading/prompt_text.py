@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import BaseMessage, HumanMessage
 from langchain_core.prompt_values import ChatPromptValue, StringPromptValue
 
 from rag_probe_langchain.reading.loose import items_of, mapping_of
@@ -100,7 +100,7 @@ def last_human_text(state: object) -> str | None:
 
 def _asked(message: object) -> str | None:
     if isinstance(message, BaseMessage):
-        return message_text(message) if message.type in _ASKERS else None
+        return message_text(message) if isinstance(message, HumanMessage) else None
     role, content = _spoken(message)
     return message_text(content) if isinstance(role, str) and role in _ASKERS else None
 
