@@ -41,7 +41,7 @@ def view(path: EvidencePath) -> RenderableType:
     table.add_column(justify="right", style=_DIM, no_wrap=True)
     for row in rows(path):
         table.add_row(row.name, row.passed, row.detail, row.time)
-    return Group(_head(path), Padding(table, (0, 0, 0, 2)), *_notes(path), Text())
+    return Group(_head(path), Padding(Group(table, *_notes(path)), (0, 0, 0, 2)), Text())
 
 
 def rows(path: EvidencePath) -> Iterator[Row]:
@@ -180,15 +180,15 @@ def _answer(path: EvidencePath) -> Iterator[Row]:
 
 def _notes(path: EvidencePath) -> Iterator[Text]:
     if path.partial:
-        yield Text("  partial: more belongs to this question than has arrived", "yellow")
+        yield Text("partial: more belongs to this question than has arrived", "yellow")
     for label, names in (("inferred", path.inferred), ("not captured", path.not_captured)):
         if names:
-            yield Text(f"  {label}: " + ", ".join(plain(name, _ID) for name in names), _DIM)
+            yield Text(f"{label}: " + ", ".join(plain(name, _ID) for name in names), _DIM)
     if path.joined:
         traced = [plain(name, _ID) for name, origin in path.joined if origin == "trace"]
-        yield Text("  from the checkpoint, but from the trace: " + ", ".join(traced), _DIM)
+        yield Text("from the checkpoint, but from the trace: " + ", ".join(traced), _DIM)
     for warning in path.warnings:
-        yield Text(f"  warning: {plain(warning, _TEXT)}", "yellow")
+        yield Text(f"warning: {plain(warning, _TEXT)}", "yellow")
 
 
 def _content(content: Content | None) -> Text:

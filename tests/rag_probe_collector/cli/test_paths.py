@@ -115,6 +115,15 @@ def test_a_person_sees_every_stage_and_where_passages_fell(capsys, traces):
     assert [name for name in names if name in order] == order
 
 
+@pytest.mark.parametrize("columns", ["30", "60"])
+def test_what_is_wrapped_stays_indented(capsys, traces, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", columns)
+    _, out, _ = run(capsys, traces, "--trace", "0" * 31 + "2")
+    _, notes = out.split("  inferred:")
+    assert len(notes.splitlines()) > 3
+    assert [line for line in notes.splitlines()[1:-1] if line.strip() and not line.startswith("  ")] == []
+
+
 def test_hostile_text_reaches_no_terminal(capsys, traces):
     for arguments in ((traces,), (traces, "--json")):
         _, out, _ = run(capsys, *arguments)
