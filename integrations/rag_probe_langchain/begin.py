@@ -11,6 +11,7 @@ from uuid import UUID
 from langchain_core.messages import BaseMessage
 from opentelemetry.trace import Link
 
+from rag_probe.stages import Node
 from rag_probe_langchain import pauses, runs
 from rag_probe_langchain.bodies import around, arrived
 from rag_probe_langchain.calibration import has_more_than_text
@@ -25,11 +26,14 @@ from rag_probe_langchain.peers.theirs import find_theirs
 from rag_probe_langchain.request import Request
 from rag_probe_langchain.resuming import resume
 from rag_probe_langchain.run import Call, Kind, Prompt, Run
+from rag_probe_langchain.runs import OPEN
 from rag_probe_langchain.scan import holds_none, lists_in, mapping, snapshot
 from rag_probe_langchain.spans import begin_root
 from rag_probe_langchain.trace_policy import policy_of_caller
 
 _NOTHING: Final[Mapping[str, object]] = {}
+_TELLING: Final = frozenset({KEY, NODE, AGENT})
+"""Metadata that says what a step is; most have none of it."""
 
 
 def begin(  # noqa: C901 - one frame for the hot path
@@ -48,45 +52,38 @@ def begin(  # noqa: C901 - one frame for the hot path
     In one frame for all that stands inside a question: every call costs as much as the rest of it.
     """
     key = run_id.int
-    if key in runs.OPEN:
+    if key in OPEN:
         return None
-    parent = around() if parent_id is None else runs.OPEN.get(parent_id.int)
+    parent = around() if parent_id is None else OPEN.get(parent_id.int)
     if parent is None:
         if parent_id is not None and runs.is_late(key, parent_id.int):
             return None
-        now = time.time_ns()
-        request = new_request(options, inputs, metadata or _NOTHING, now)
-        run = Run(key, kind, (name or kind)[:LONGEST], request, None, now, inputs, metadata or _NOTHING)
-        run.call = call
-        _root(run, tags)
-        arrived(run)
-        return run if request.recording and not runs.is_over(run) else None
+        return _begin_question(options, kind, key, name, inputs, tags, metadata or _NOTHING, call)
     request = parent.request
     if not request.recording:
         runs.add_silent(key, request)
         return None
-    now = time.time_ns()
-    run = Run(key, kind, (name or kind)[:LONGEST], request, parent, now, inputs, metadata or _NOTHING)
-    if kind == "chain":
+    run = Run(key, kind, (name or kind)[:LONGEST], request, parent, time.time_ns(), inputs, metadata or _NOTHING)
+    if kind != "chain":
+        run.call = call
+    else:
         if type(inputs) is dict:  # pyright: ignore[reportUnknownArgumentType] - any dict
             run.inputs = snapshot(inputs)  # pyright: ignore[reportUnknownArgumentType] - as above
-        if parent.raw_mark is not None or (metadata and KEY in metadata) or (tags and TAG in " ".join(tags)):
-            _mark(run, parent, tags)
-        if metadata and (NODE in metadata or AGENT in metadata):
-            run.node = node_of(tags, metadata, parent.metadata)
-            run.agent = is_agent(metadata, parent.metadata)
-            run.spanned = run.spanned or run.agent or run.node is not None
-    elif call is not None:
-        run.call = call
+        if (
+            (metadata and not _TELLING.isdisjoint(metadata))
+            or (tags and TAG in " ".join(tags))
+            or parent.raw_mark is not None
+        ):
+            _read(run, parent, tags)
     if request.peers is not None:
         find_theirs(run)
     if len(request.runs) >= runs.RUNS:
         _make_room(request)
-    runs.OPEN[key] = request.runs[key] = run
-    if run.node is not None:
-        _node(run)
-    elif kind != "chain":
+    OPEN[key] = request.runs[key] = run
+    if kind != "chain":
         arrived(run)
+    elif run.node is not None:
+        _node(run, run.node)
     root = request.root
     return run if root is not None and not root.ended else None if runs.is_over(run) else run
 
@@ -118,6 +115,25 @@ def _model(metadata: Mapping[str, object], named: Mapping[object, object]) -> st
     return text_of(metadata, "ls_model_name") or text_of(named, "model") or text_of(named, "model_name")
 
 
+def _begin_question(
+    options: Options,
+    kind: Kind,
+    key: int,
+    name: str | None,
+    inputs: object,
+    tags: Sequence[str] | None,
+    metadata: Mapping[str, object],
+    call: Call | None,
+) -> Run | None:
+    now = time.time_ns()
+    request = new_request(options, inputs, metadata, now)
+    run = Run(key, kind, (name or kind)[:LONGEST], request, None, now, inputs, metadata)
+    run.call = call
+    _root(run, tags)
+    arrived(run)
+    return run if request.recording and not runs.is_over(run) else None
+
+
 def _root(run: Run, tags: Sequence[str] | None) -> None:
     run.spanned = True
     run.request.root = run
@@ -144,7 +160,8 @@ def _make_room(request: Request) -> None:
         give_up(leaked)
 
 
-def _mark(run: Run, parent: Run, tags: Sequence[str] | None) -> None:
+def _read(run: Run, parent: Run, tags: Sequence[str] | None) -> None:
+    """What the metadata or a tag says of a step: a mark of the app's, a node of LangGraph's, an agent."""
     if parent.raw_mark is not None and (parent.inside_mark or parent.mark not in (None, "context")):
         run.inside_mark = True
     run.raw_mark = mark_of(tags, run.metadata)
@@ -152,17 +169,19 @@ def _mark(run: Run, parent: Run, tags: Sequence[str] | None) -> None:
         run.mark = run.raw_mark
         run.spanned = True
         run.is_retrieval = run.mark == "retrieval"
+    run.node = node_of(tags, run.metadata, parent.metadata)
+    run.agent = is_agent(run.metadata, parent.metadata)
+    run.spanned = run.spanned or run.agent or run.node is not None
 
 
-def _node(run: Run) -> None:
-    assert run.node is not None
+def _node(run: Run, node: Node) -> None:
     request = run.request
     attempts = request.attempts
-    task = run.node.checkpoint_ns or run.node.name
+    task = node.checkpoint_ns or node.name
     attempts[task] = attempts.get(task, 0) + 1
     if attempts[task] > 1:
-        run.node = replace(run.node, attempt=attempts[task])
-    pause = pauses.find(request.thread, run.node.task_id)
+        run.node = replace(node, attempt=attempts[task])
+    pause = pauses.find(request.thread, node.task_id)
     if pause is not None:
         run.links = (Link(pause.node),)
         resume(request, pause)
@@ -170,7 +189,7 @@ def _node(run: Run) -> None:
         run.trace_policy = policy_of_caller()
     with request.lock:
         graph = run.parent
-        if graph is not None and graph.fan is not None and graph.fan.step != run.node.step:
+        if graph is not None and graph.fan is not None and graph.fan.step != node.step:
             settle(graph)
         if not is_called(run.metadata):
             enter(run)

@@ -17,6 +17,7 @@ AGENT: Final = "ls_integration"
 """The metadata key under which an agent says what it is."""
 _PUSH: Final = "__pregel_push"
 _AGENT: Final = "langchain_create_agent"
+_THREADS: Final = {"thread_id": None, "session_id": None, "conversation_id": None}.keys()
 
 
 def node_of(tags: Sequence[str] | None, metadata: Mapping[str, object], outer: Mapping[str, object]) -> Node | None:
@@ -71,7 +72,9 @@ def is_agent(metadata: Mapping[str, object], outer: Mapping[str, object]) -> boo
 
 def thread_of(metadata: Mapping[str, object]) -> str | None:
     """The conversation: a thread, else a session. Never invented."""
-    for key in ("thread_id", "session_id", "conversation_id"):
+    if _THREADS.isdisjoint(metadata):
+        return None
+    for key in _THREADS:
         value = metadata.get(key)
         if isinstance(value, (str, int)) and value != "":
             return str(value)

@@ -33,7 +33,7 @@ def pause_graph(run_id: UUID | None, checkpoint_id: str) -> None:
     with run.request.lock:
         run.request.paused = True
         flush(run.request)
-        shown = run if run.spanned else run.above
+        shown = run.shown()
         if run.request.recording and shown is not None:
             _remember(run.request, checkpoint_id, span_of(shown).get_span_context())
 

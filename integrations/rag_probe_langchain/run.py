@@ -72,6 +72,8 @@ class Run:
     Defaults stand on the class, and there are no slots: two thirds of all runs set only what `__init__` sets.
     """
 
+    spanned: bool = False
+    """Whether it gets a span whatever it returns."""
     raw_mark: Mark | None = None
     """The mark in its metadata, which it may have inherited."""
     mark: Mark | None = None
@@ -147,13 +149,15 @@ class Run:
         """Nanoseconds since the epoch."""
         self.inputs = inputs
         self.metadata = metadata
-        self.spanned = kind != "chain"
-        """Whether it gets a span whatever it returns."""
-        self.above: Run | None = None
-        """The nearest run around it that has a span."""
-        if kind == "retriever":
-            self.is_retrieval = True
-        if parent is not None:
-            self.above = parent if parent.spanned else parent.above
-            if parent.retriever is not None or parent.is_retrieval:
-                self.retriever = parent.retriever or parent
+        if kind != "chain":
+            self.spanned = True
+            self.is_retrieval = kind == "retriever"
+        if parent is not None and (parent.is_retrieval or parent.retriever is not None):
+            self.retriever = parent.retriever or parent
+
+    def shown(self) -> Run | None:
+        """The nearest run that has a span: itself, or one around it."""
+        run: Run | None = self
+        while run is not None and not run.spanned:
+            run = run.parent
+        return run

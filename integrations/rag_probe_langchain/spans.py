@@ -136,7 +136,7 @@ def make_current(run: Run) -> None:
 
     Of a run without a span, the nearest one around it, where the context was lost on the way, as in a bare thread.
     """
-    own = run if run.spanned else run.above
+    own = run.shown()
     if own is None:
         return
     request = run.request
@@ -185,8 +185,7 @@ def _write_run(run: Run) -> Span:
 
 def _write_stage(stage: StageSpan, request: Request) -> Span:
     run = stage.run
-    above = run if run.spanned else run.above
-    attributes = _worded(request, above, stage.attributes)
+    attributes = _worded(request, run, stage.attributes)
     context = _inside(run, request)
     name = well_formed(stage_title(stage))
     span = request.writer.tracer.start_span(name, context, SpanKind.INTERNAL, attributes, start_time=stage.started)
@@ -208,7 +207,7 @@ def _start(run: Run) -> Span:
     context = run.theirs or _inside(run.parent, request)
     kind = SpanKind.CLIENT if run.kind == "model" and not request.options.beside else SpanKind.INTERNAL
     links = request.links if run.parent is None else run.links
-    said = _worded(request, run.above, attributes)
+    said = _worded(request, run.parent, attributes)
     run.span = request.writer.tracer.start_span(well_formed(title(run)), context, kind, said, links, run.started)
     if run.parent is None and not run.span.is_recording():
         request.traced = False
@@ -217,12 +216,13 @@ def _start(run: Run) -> Span:
     return run.span
 
 
-def _worded(request: Request, above: Run | None, attributes: dict[str, Value]) -> dict[str, Value]:
+def _worded(request: Request, inside: Run | None, attributes: dict[str, Value]) -> dict[str, Value]:
     """Beside another instrumentation under names that nobody else counts, and with the parent among ours."""
     if not request.options.beside:
         return attributes
     said = put_aside(attributes)
     said[a.BESIDE] = True
+    above = None if inside is None else inside.shown()
     if above is not None:
         said[a.PARENT] = format_span_id(span_of(above).get_span_context().span_id)
     return said
