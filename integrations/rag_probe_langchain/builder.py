@@ -1,26 +1,30 @@
-"""The step whose text reappears in a prompt built the context: it gets a span with the same ids."""
+"""The step whose text reappears in a prompt built the context: it gets a span with the same ids.
+
+All else (tokens, cuts, what was dropped, the budget) is a fact of the prompt, and stands on the model call alone.
+"""
 
 from __future__ import annotations
 
 from typing import Final
 
-from rag_probe import attributes as a
-from rag_probe.stages import ContextAssembly
-from rag_probe.wire import encode
+from rag_probe.attributes import Attributes
+from rag_probe.wire.context import ids_of_context
 from rag_probe_langchain.context import Seen
 from rag_probe_langchain.request import Request, TextStep
 from rag_probe_langchain.spans import beside
 
-_OF_THE_CALL: Final = (a.BUDGET_LIMIT, a.BUDGET_USED, a.BUDGET_TOKENIZER)
 SHORTEST: Final = 16
 """Characters below which a text may reappear by chance."""
 
 
-def record_builders(request: Request, prompt: str, seen: Seen) -> None:
-    """Give every step whose text stands in `prompt`, around the first passage there, its span; each step once."""
+def record_builders(request: Request, prompt: str, seen: Seen, call: Attributes) -> None:
+    """Give every step whose text stands in `prompt`, around the first passage there, its span; each step once.
+
+    `call`: what is said of the model call that got the prompt.
+    """
     for step in [step for step in request.texts if _reappears(step.text, prompt, seen)]:
         request.texts.remove(step)
-        _record(step, seen.stage)
+        beside(step.run, ids_of_context(call, step.run.name), step.ended)
 
 
 def _reappears(text: str, prompt: str, seen: Seen) -> bool:
@@ -30,12 +34,3 @@ def _reappears(text: str, prompt: str, seen: Seen) -> bool:
     start, end = seen.first
     inside = text.find(prompt[start:end])
     return inside >= 0 and prompt.startswith(text, start - inside)
-
-
-def _record(step: TextStep, stage: ContextAssembly) -> None:
-    run = step.run
-    attributes = encode(stage, run.request.options.policy.max_items)
-    for name in _OF_THE_CALL:
-        attributes.pop(name, None)
-    attributes[a.STEP_NAME] = run.name
-    beside(run, attributes, step.ended)

@@ -43,8 +43,6 @@ def generation_ended(run: Run, outputs: object, _ended: int) -> dict[str, Value]
     parts = response_of(response)
     usage = usage_of(parts)
     seen = assemble(text, prompt.last, request, _tokenizer(run, prompt, text, usage)) if retrieved else None
-    if seen is not None:
-        record_builders(request, text, seen)
     message, output = _first(response)
     context = None if seen is None else seen.stage
     if run.retriever is None:
@@ -56,7 +54,9 @@ def generation_ended(run: Run, outputs: object, _ended: int) -> dict[str, Value]
     written = None if output is None else _written(run, message, output)
     stage = _generation(run, response, parts, usage, _asked(run, prompt, text), written, context)
     attributes = encode(stage, request.options.policy.max_items)
-    if context is None and retrieved:
+    if seen is not None:
+        record_builders(request, text, seen, attributes)
+    elif retrieved:
         attributes[a.NOT_CAPTURED] = ("context",)
     return attributes
 

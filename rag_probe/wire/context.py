@@ -27,6 +27,16 @@ def encode_context(stage: ContextAssembly, cap: int) -> dict[str, Value]:
     return out
 
 
+def ids_of_context(attributes: Attributes, step: str) -> dict[str, Value]:
+    """Of a context that `put_context` wrote, the ids alone, as the stage of the step that built it."""
+    out: dict[str, Value] = {a.STAGE: "context"}
+    for name in (a.CONTEXT_IDS, a.CONTEXT_COUNT):
+        if name in attributes:
+            out[name] = attributes[name]
+    put_known(out, (a.STEP_NAME, step))
+    return out
+
+
 def put_context(out: dict[str, Value], stage: ContextAssembly, cap: int) -> None:
     """Write the context beside another stage's attributes."""
     put_columns(

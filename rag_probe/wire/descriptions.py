@@ -55,7 +55,9 @@ SPANS: Final = (
     SpanRow("rag.filter {step}", "INTERNAL", _ANY, "a step that let some of its passages through"),
     SpanRow("rag.permission {step}", "INTERNAL", _ANY, "a step marked or told as a permission check"),
     SpanRow("rag.rerank {step}", "INTERNAL", _ANY, "a step that returned its passages in another order"),
-    SpanRow("rag.context {step}", "INTERNAL", _ANY, "a step whose text reappears in a prompt, or that was told"),
+    SpanRow(
+        "rag.context {step}", "INTERNAL", _ANY, "a step whose text reappears in a prompt: ids only; or that was told"
+    ),
     SpanRow("chat {model}", "CLIENT", _FRAMEWORKS, "a model call; other operations name it `{operation} {model}`"),
     SpanRow("execute_tool {tool}", "INTERNAL", _FRAMEWORKS, "a tool call"),
 )

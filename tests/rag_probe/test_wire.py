@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from rag_probe import attributes
 from rag_probe.stages import Chunks, Content, ContextAssembly, Filtering, Generation, PermissionCheck, Rerank, Retrieval
 from rag_probe.wire import decode, decode_node, decode_root, decode_tags, encode, encode_node, encode_root, encode_tags
+from rag_probe.wire.context import ids_of_context
 
 from . import strategies
 
@@ -30,6 +31,12 @@ junk = st.one_of(
 @given(strategies.stages)
 def test_a_stage_survives_the_wire(stage):
     assert decode(encode(stage)) == stage
+
+
+@given(strategies.contexts(), strategies.words, st.sampled_from([2, 200]))
+def test_the_step_that_built_a_context_says_its_ids_as_an_encoded_one_that_has_nothing_else(context, step, cap):
+    alone = ContextAssembly(step=step, ids=context.ids)
+    assert ids_of_context(encode(context, cap), step) == encode(alone, cap)
 
 
 @given(strategies.roots)

@@ -35,8 +35,7 @@ TREE = [
     ' rag.stage="filter" rag.step.name="not_old"',
     '  rag.permission allowed | rag.permission.decisions=["allow", "allow", "allow", "deny"]'
     ' rag.permission.ids=["returns", "sale", "gift", "staff"] rag.stage="permission" rag.step.name="allowed"',
-    '  rag.context as_text | rag.context.ids=["returns", "sale", "gift"] rag.context.tokens=[20, 18, 15]'
-    ' rag.context.truncated=[false, false, false] rag.stage="context" rag.step.name="as_text"',
+    '  rag.context as_text | rag.context.ids=["returns", "sale", "gift"] rag.stage="context" rag.step.name="as_text"',
     '  chat scripted-1 | gen_ai.operation.name="chat" gen_ai.provider.name="openai"'
     ' gen_ai.request.model="scripted-1" gen_ai.response.finish_reasons=["stop"]'
     ' gen_ai.response.model="scripted-1-0101" gen_ai.usage.input_tokens=70 gen_ai.usage.output_tokens=9'
