@@ -41,8 +41,8 @@ that the sampler refused is measured all the same, so that sums are not a sample
 it costs what a sampled one costs, less the spans. `RagProbeCallbackHandler(meter_provider=NoOpMeterProvider())` turns
 them off. Of a list that was cut, only what is listed has a decision or a reason. An attribute has at most 100 values
 in one process; later ones are `_OTHER`, and so is a reason that is a sentence. Figures carry exemplars where the SDK
-takes them. They go where OTEL_METRICS_EXPORTER points, or to the app's own meter provider; `rag-probe collect` takes
-traces only and answers `/v1/metrics` with 404: give OTEL_EXPORTER_OTLP_METRICS_ENDPOINT another receiver.
+takes them. They go where OTEL_METRICS_EXPORTER points, or to the app's own meter provider; `rag-probe collect`
+acknowledges metrics and keeps none: give OTEL_EXPORTER_OTLP_METRICS_ENDPOINT another receiver.
 """
 
 _LIMITS = """

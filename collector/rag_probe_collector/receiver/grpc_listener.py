@@ -1,8 +1,10 @@
 """OTLP over gRPC."""
 
-from collections.abc import Iterable
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final, NoReturn
+from typing import Final, NoReturn, TypeAlias
 
 import grpc
 
@@ -11,6 +13,9 @@ from rag_probe_collector.receiver.inflate import PIECE, gathered, inflated
 from rag_probe_collector.receiver.intake import Intake
 from rag_probe_collector.receiver.limits import Limits
 from rag_probe_collector.receiver.refusal import RefusalError, retry_info
+from rag_probe_collector.receiver.unkept import Unkept
+
+_Export: TypeAlias = Callable[[bytes, grpc.ServicerContext], bytes]
 
 _SERVICE: Final = "opentelemetry.proto.collector.trace.v1.TraceService"
 _PACKED: Final = (b"\x1f", b"\x78")
@@ -37,8 +42,8 @@ class GrpcListener:
                 ("grpc.so_reuseport", 0),  # else a second collector would share the port, and each get half
             ],
         )
-        handler: grpc.RpcMethodHandler[bytes, bytes] = grpc.unary_unary_rpc_method_handler(self._export)
-        self._server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(_SERVICE, {"Export": handler}),))
+        services = [(_SERVICE, self._export), *((signal.service, self._drop(signal)) for signal in Unkept)]
+        self._server.add_generic_rpc_handlers([_handler(name, export) for name, export in services])
         self.address = Address(address.host, self._server.add_insecure_port(str(address)))
         self._server.start()
 
@@ -54,6 +59,18 @@ class GrpcListener:
                 return self._intake.accept(payload, lease).SerializeToString()
             except RefusalError as refusal:
                 _abort(context, refusal)
+
+    def _drop(self, signal: Unkept) -> _Export:
+        def drop(_body: bytes, _context: grpc.ServicerContext) -> bytes:
+            self._intake.dropping.note(signal)
+            return b""  # in protobuf, what a success without remarks is
+
+        return drop
+
+
+def _handler(service: str, export: _Export) -> grpc.GenericRpcHandler:
+    handler: grpc.RpcMethodHandler[bytes, bytes] = grpc.unary_unary_rpc_method_handler(export)
+    return grpc.method_handlers_generic_handler(service, {"Export": handler})
 
 
 def _unpacked(body: bytes) -> Iterable[bytes]:

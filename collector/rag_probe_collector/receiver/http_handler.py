@@ -11,6 +11,7 @@ from socketserver import BaseServer
 from types import MappingProxyType
 from typing import Final, Protocol
 
+from google.protobuf.empty_pb2 import Empty
 from google.protobuf.message import Message
 from google.rpc.code_pb2 import Code
 from google.rpc.status_pb2 import Status
@@ -21,6 +22,7 @@ from rag_probe_collector.receiver.intake import Intake
 from rag_probe_collector.receiver.limits import Limits
 from rag_probe_collector.receiver.refusal import RETRY_SECONDS, Reason, RefusalError
 from rag_probe_collector.receiver.timed_stream import TimedStream
+from rag_probe_collector.receiver.unkept import unkept_at
 
 _logger: Final = logging.getLogger("rag_probe.collector")
 
@@ -41,7 +43,7 @@ class Connections(Protocol):
 
 
 class OtlpHandler(BaseHTTPRequestHandler):
-    """POST /v1/traces, and a google.rpc.Status for everything else."""
+    """POST /v1/traces, a success for what nobody keeps, and a google.rpc.Status for everything else."""
 
     protocol_version = "HTTP/1.1"
     server_version = "rag-probe"
@@ -104,10 +106,16 @@ class OtlpHandler(BaseHTTPRequestHandler):
         return self.path.partition("?")[0]
 
     def _accept(self, codec: Codec | None, body: Body) -> Message:
-        if self._path != _TRACES:
-            raise RefusalError(Reason.UNKNOWN_PATH, f"expected {_TRACES}: traces are all that is received here")
+        unkept = unkept_at(self._path)
+        if unkept is None and self._path != _TRACES:
+            raise RefusalError(Reason.UNKNOWN_PATH, f"expected {_TRACES}: traces are all that is kept here")
         if codec is None:
             raise RefusalError(Reason.UNKNOWN_TYPE, "expected Content-Type application/x-protobuf or application/json")
+        if unkept is not None:
+            if not body.drain(limit := self._limits.request_bytes):
+                raise RefusalError(Reason.MALFORMED, f"expected a body that ends within {limit} bytes")
+            self._intake.dropping.note(unkept)
+            return Empty()
         with self._intake.budget.lease() as lease:
             return codec.accept(self._intake, body.read(self._limits.request_bytes, lease), lease)
 
@@ -146,7 +154,8 @@ class OtlpHandler(BaseHTTPRequestHandler):
         """Answer what the base class finds wrong (request line, headers, method) as everything else is answered."""
         self.close_connection = True  # a body that may follow is not read
         if code == HTTPStatus.NOT_IMPLEMENTED:  # a method without a do_METHOD here
-            reason = Reason.WRONG_METHOD if self._path == _TRACES else Reason.UNKNOWN_PATH
+            known = self._path == _TRACES or unkept_at(self._path) is not None
+            reason = Reason.WRONG_METHOD if known else Reason.UNKNOWN_PATH
             self._refuse(codec_of(self.headers.get("Content-Type")), RefusalError(reason, f"expected POST {_TRACES}"))
         else:
             status = HTTPStatus(code)

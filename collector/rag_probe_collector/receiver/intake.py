@@ -11,6 +11,7 @@ from rag_probe_collector.otlp.json import OtlpJsonError, parse_otlp_json
 from rag_probe_collector.receiver.admission import ByteBudget, Lease
 from rag_probe_collector.receiver.limits import Limits
 from rag_probe_collector.receiver.refusal import Reason, RefusalError
+from rag_probe_collector.receiver.unkept import Dropping
 from rag_probe_collector.spool import Delivery, MalformedRequestError, SpoolError, SpoolWriter, examine
 
 
@@ -22,6 +23,8 @@ class Intake:
         self._commit_seconds = limits.commit_seconds
         self.budget = ByteBudget(limits.queued_bytes)
         """A listener takes a lease of it for each request and grows it by every byte that it receives."""
+        self.dropping = Dropping()
+        """For what is no spans."""
         self._one_json_at_a_time = threading.Lock()
 
     def accept(self, payload: bytes, lease: Lease) -> ExportTraceServiceResponse:

@@ -72,7 +72,7 @@ def test_a_malformed_body_is_400_and_the_spool_is_untouched(running, body, conte
     assert running.spans() == [span(1), span(2)]
 
 
-@pytest.mark.parametrize("path", ["/", "/v1/metrics", "/v1/logs", "/v1/traces/", "/v1/traces%20"])
+@pytest.mark.parametrize("path", ["/", "/v1/metrics/", "/v1/log", "/v1/traces/", "/v1/traces%20"])
 @pytest.mark.parametrize("content_type", [PROTOBUF, JSON])
 def test_another_path_is_404(running, path, content_type):
     answer = running.post(b"", content_type, path)
