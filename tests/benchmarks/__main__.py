@@ -7,7 +7,7 @@ import sys
 
 from tests.benchmarks.report import table
 
-BENCHMARKS = ("replay", "unrecorded", "handler", "ingest", "scoring", "checkpoints")
+BENCHMARKS = ("replay", "unrecorded", "handler", "instrumented", "ingest", "scoring", "checkpoints")
 """Run unless others are named; `soak` only where it is, since it takes minutes."""
 
 
