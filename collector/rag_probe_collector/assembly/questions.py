@@ -1,9 +1,10 @@
-"""Parts → questions: all of one `case()` block, and of a turn that was paused and resumed (contracts 1)."""
+"""Parts → questions: all of one `case()` block, and of a turn that paused or failed and went on (contracts 1)."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from rag_probe.stages import Node
 from rag_probe_collector.assembly.parts import Part
@@ -68,10 +69,19 @@ def _agree(one: Part, other: Part) -> bool:
 
 
 def _join_tasks(parts: Sequence[Part], union: Union) -> None:
-    """A task keeps its id over interrupt and resume; without an interrupt a repeated id is a replay of its own."""
-    tasks = [(index, key, outcome) for index, part in enumerate(parts) for key, outcome in _tasks(part)]
-    paused = {key for _, key, outcome in tasks if outcome == "interrupted"}
-    _join_equal(union, ((index, key) for index, key, _ in tasks if key in paused))
+    """A task keeps its id over interrupt and resume, and over a failure and the run that goes on from there.
+
+    One that ended well and is seen again is a replay of its own.
+    """
+    seen: dict[Hashable, dict[int, str | None]] = {}
+    for index in sorted(range(len(parts)), key=lambda index: _age(parts[index])):
+        for key, outcome in _tasks(parts[index]):
+            seen.setdefault(key, {})[index] = outcome
+    for runs in seen.values():
+        paused = "interrupted" in runs.values()
+        for (index, outcome), (following, _) in pairwise(runs.items()):
+            if paused or outcome == "error":
+                union.join(index, following)
 
 
 def _tasks(part: Part) -> Iterable[tuple[Hashable, str | None]]:

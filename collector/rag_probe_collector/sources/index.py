@@ -13,6 +13,7 @@ from rag_probe_collector.assembly.union import Union
 from rag_probe_collector.otlp.span import Span
 
 _SCOPES: Final = 100
+_UNFINISHED: Final = ("interrupted", "error")
 
 
 class Group(NamedTuple):
@@ -35,7 +36,7 @@ class TraceIndex:
     _runs: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     _links: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     _threads: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
-    _paused: set[str] = field(default_factory=set[str])
+    _unfinished: set[str] = field(default_factory=set[str])
 
     def add(self, spans: Iterable[Span]) -> None:
         """Note the spans, in whatever order they come."""
@@ -56,8 +57,8 @@ class TraceIndex:
             value = attributes.get(name)
             if isinstance(value, str):
                 known.setdefault(value, set()).add(trace)
-        if attributes.get(a.NODE_OUTCOME) == "interrupted":
-            self._paused.add(trace)
+        if attributes.get(a.NODE_OUTCOME) in _UNFINISHED:
+            self._unfinished.add(trace)
         for link in span.links:
             if link.trace_id != trace:
                 self._links.setdefault(trace, set()).add(link.trace_id)
@@ -69,8 +70,8 @@ class TraceIndex:
     def groups(self) -> list[Group]:
         """Groups in the order of their earliest span.
 
-        Together are: traces of one case run; linked ones; and a trace in which a node paused with the next of its
-        thread, which is the one that resumes it, if any does. Whether they are one question is decided later.
+        Together are: traces of one case run; linked ones; and a trace in which a node paused or failed with the next
+        of its thread, which is the one that goes on from there, if any does. What is one question is decided later.
         """
         traces = sorted(self.starts, key=lambda trace: (self.starts[trace], trace))
         number = {trace: place for place, trace in enumerate(traces)}
@@ -85,7 +86,7 @@ class TraceIndex:
         for members in self._threads.values():
             turns = sorted(number[trace] for trace in members)
             for turn, following in pairwise(turns):
-                if traces[turn] in self._paused:
+                if traces[turn] in self._unfinished:
                     union.join(turn, following)
         return [self._group([traces[place] for place in places]) for places in union.groups()]
 

@@ -76,6 +76,37 @@ def test_a_replay_of_a_task_that_never_paused_is_another_question():
     assert len(paths_of(*first, *resumed())) == 2
 
 
+FAILED = [
+    workflow(1, Root(thread_id="th", question=Content(text="why")), took=20, error="TimeoutError"),
+    node(2, asking("error"), 1, 5, took=10, error="TimeoutError"),
+]
+
+
+def test_a_failure_and_the_run_that_goes_on_from_it_are_one_question():
+    """Issue C, 1: the store tells one turn of it, and so does the trace."""
+    path = path_of(*FAILED, *resumed())
+    (entry,) = path.nodes
+    assert entry.stage == Node(name="validate", task_id="t-7", outcome="recovered")
+    assert (path.question, path.error, path.answer.outcome) == (Content(text="why"), None, "answered")
+    assert (path.latency_ms, path.partial) == (50, False)
+
+
+@pytest.mark.parametrize("other", [resumed(task="t-8"), resumed(thread="other"), resumed(thread=None)])
+def test_after_a_failure_another_task_or_thread_is_another_question(other):
+    assert len(paths_of(*FAILED, *other)) == 2
+
+
+def test_a_replay_of_a_task_that_has_recovered_is_another_question():
+    replay = [
+        workflow(1, Root(thread_id="th"), trace=3, at=2000),
+        node(2, asking("ok"), 1, 2001, trace=3),
+    ]
+    assert [path.trace_ids for path in paths_of(*replay, *FAILED, *resumed())] == [
+        (trace_id(1), trace_id(2)),
+        (trace_id(3),),
+    ]
+
+
 def test_an_interrupted_and_resumed_node_is_one_entry_and_the_wait_does_not_count():
     path = path_of(*PAUSED, *resumed())
     (entry,) = path.nodes

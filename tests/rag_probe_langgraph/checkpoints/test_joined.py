@@ -23,6 +23,7 @@ from rag_probe.protocols import Selection
 from rag_probe.stages import Chunks
 from rag_probe_collector.cli.main import main
 from rag_probe_collector.sources.joined import JoinedSource
+from rag_probe_langchain import pauses
 from rag_probe_langgraph import RagProbeGraphHandler
 from tests.rag_probe_langchain.recorded import Recorder
 from tests.rag_probe_langgraph.graphs import checked
@@ -130,11 +131,23 @@ def test_a_failure_and_its_recovery_are_both_counted(place):
     with pytest.raises(TimeoutError):
         place.run(app, {"question": "q"})
     place.run(app, None)
+    (traced,), (path,) = paths_of(place.recorder.spans), place.joined()
+    assert len(path.trace_ids) == 2
+    assert (path.trace_ids, path.latency_ms) == (traced.trace_ids, traced.latency_ms)
+    assert (path.error, path.answer.content.text) == (None, "done")
+
+
+def test_runs_that_only_the_store_knows_to_be_one_question_are_counted_together(place):
+    """It stopped before a node, which leaves no mark on any task, and another process went on."""
+    app = test_turns.graph(place.saver, interrupt_before=["draft"])
+    place.run(app, {"question": "q"})
+    pauses._pauses.clear()
+    place.run(app, None)
     first, second = paths_of(place.recorder.spans)
     (path,) = place.joined()
     assert path.trace_ids == (first.trace_id, second.trace_id)
     assert path.latency_ms == first.latency_ms + second.latency_ms
-    assert (path.error, path.answer.content.text) == (None, "done")
+    assert path.answer.content.text == "To q"
 
 
 def test_each_branch_of_a_fork_has_the_trace_of_its_end(place):
