@@ -10,7 +10,7 @@ from typing import Final
 from rag_probe.attributes import Attributes
 from rag_probe.wire.context import ids_of_context
 from rag_probe_langchain.context import Seen
-from rag_probe_langchain.request import Request, TextStep
+from rag_probe_langchain.request import Request
 from rag_probe_langchain.spans import beside
 
 SHORTEST: Final = 16
