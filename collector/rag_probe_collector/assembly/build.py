@@ -25,7 +25,7 @@ from rag_probe.stages import (
 )
 from rag_probe_collector.assembly.answering import Origin, answer_from, context_of, origin_of
 from rag_probe_collector.assembly.decisions import filtered, permitted, reranked
-from rag_probe_collector.assembly.gaps import gaps
+from rag_probe_collector.assembly.gaps import not_captured
 from rag_probe_collector.assembly.noted import noted
 from rag_probe_collector.assembly.parts import Part
 from rag_probe_collector.assembly.questions import Question
@@ -75,7 +75,7 @@ def evidence_path(question: Question) -> EvidencePath:
         identity=root.identity,
         error=known.error,
         inferred=tuple(dict.fromkeys((*marks.inferred, *guesses))),
-        not_captured=gaps(path, known.record, marks.not_captured),
+        not_captured=not_captured(path, known.record, marks.not_captured),
         warnings=tuple(_warnings(known)),
         partial=marks.partial or not known.whole,
     )

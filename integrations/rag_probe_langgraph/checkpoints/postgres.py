@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from rag_probe.protocols import SourceError
 from rag_probe_langgraph.checkpoints.plain import Blob, Stored
-from rag_probe_langgraph.checkpoints.saved import Saved, Write, entries, state_of
+from rag_probe_langgraph.checkpoints.rows import Columns, saved_from
+from rag_probe_langgraph.checkpoints.saved import Saved, entries, state_of
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -74,26 +75,10 @@ class PostgresStore:
 
     def saved(self, thread: str, channels: Collection[str] | None) -> list[Saved]:
         """The checkpoints without their states."""
-        writes: dict[tuple[object, object], list[Write]] = {}
-        query = _WRITES.format(**self._words)
-        for namespace, name, task, path, place, channel, kind, blob in self._query(
-            query, (channels is None, list(channels or ()), thread)
-        ):
-            write = Write(
-                str(task), str(path or ""), place if isinstance(place, int) else 0, str(channel), _blob(kind, blob)
-            )
-            writes.setdefault((namespace, name), []).append(write)
-        return [
-            Saved(
-                thread,
-                str(namespace),
-                str(name),
-                str(parent) if parent else None,
-                entries(metadata),
-                tuple(writes.get((namespace, name), ())),
-            )
-            for namespace, name, parent, metadata in self._query(_CHECKPOINTS.format(**self._words), (thread,))
-        ]
+        asked = (channels is None, list(channels or ()), thread)
+        writes = self._query(_WRITES.format(**self._words), asked)
+        checkpoints = self._query(_CHECKPOINTS.format(**self._words), (thread,))
+        return saved_from(thread, checkpoints, writes, Columns(entries, _blob))
 
     def checkpoint(self, saved: Saved) -> Mapping[str, object]:
         """One record; small values stand in it, the others in a table of their own."""

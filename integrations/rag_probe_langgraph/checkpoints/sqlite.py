@@ -12,7 +12,8 @@ from urllib.parse import quote
 
 from rag_probe.protocols import SourceError
 from rag_probe_langgraph.checkpoints.plain import Blob, Reader
-from rag_probe_langgraph.checkpoints.saved import Saved, Write, entries
+from rag_probe_langgraph.checkpoints.rows import Columns, saved_from
+from rag_probe_langgraph.checkpoints.saved import Saved, entries
 
 _COLUMNS: Final = {
     "checkpoints": {"thread_id", "checkpoint_ns", "checkpoint_id", "parent_checkpoint_id", "type", "checkpoint"},
@@ -75,23 +76,19 @@ class SqliteStore:
 
     def saved(self, thread: str, channels: Collection[str] | None) -> list[Saved]:
         """The checkpoints without their states."""
-        writes = self._writes(thread, channels)
-        rows = self._query(
+        wanted = "1" if channels is None else f"channel IN ({','.join('?' * len(channels))})"
+        writes = self._query(
+            f"SELECT checkpoint_ns, checkpoint_id, task_id, {self._path_column}, idx, channel, type, "  # noqa: S608 - no value is written into it
+            f"CASE WHEN {wanted} OR substr(channel, 1, 2) = '{_OWN}' THEN value END FROM writes WHERE thread_id = ? "
+            f"ORDER BY checkpoint_id, {self._path_column}, task_id, idx",
+            (*(channels or ()), thread),
+        )
+        checkpoints = self._query(
             "SELECT checkpoint_ns, checkpoint_id, parent_checkpoint_id, metadata FROM checkpoints "
             "WHERE thread_id = ? ORDER BY checkpoint_id",
             (thread,),
         )
-        return [
-            Saved(
-                thread,
-                str(namespace),
-                str(name),
-                str(parent) if parent else None,
-                _metadata(metadata),
-                tuple(writes.get((namespace, name), ())),
-            )
-            for namespace, name, parent, metadata in rows
-        ]
+        return saved_from(thread, checkpoints, writes, Columns(_metadata, _written))
 
     def checkpoint(self, saved: Saved) -> Mapping[str, object]:
         """One record."""
@@ -104,21 +101,6 @@ class SqliteStore:
     def close(self) -> None:
         """Close the connection."""
         self._connection.close()
-
-    def _writes(self, thread: str, channels: Collection[str] | None) -> dict[tuple[object, object], list[Write]]:
-        wanted = "1" if channels is None else f"channel IN ({','.join('?' * len(channels))})"
-        rows = self._query(
-            f"SELECT checkpoint_ns, checkpoint_id, task_id, {self._path_column}, idx, channel, type, "  # noqa: S608 - no value is written into it
-            f"CASE WHEN {wanted} OR substr(channel, 1, 2) = '{_OWN}' THEN value END FROM writes WHERE thread_id = ? "
-            f"ORDER BY checkpoint_id, {self._path_column}, task_id, idx",
-            (*(channels or ()), thread),
-        )
-        found: dict[tuple[object, object], list[Write]] = {}
-        for namespace, name, task, path, index, channel, kind, value in rows:
-            stored = None if value is None else _blob(kind, value)
-            write = Write(str(task), str(path or ""), _int(index), str(channel), stored)
-            found.setdefault((namespace, name), []).append(write)
-        return found
 
     def _query(self, sql: str, values: Sequence[object] = ()) -> list[tuple[object, ...]]:
         try:
@@ -141,8 +123,9 @@ def _blob(kind: object, data: object) -> Blob:
     return Blob(str(kind), data if isinstance(data, bytes) else str(data).encode())
 
 
-def _int(value: object) -> int:
-    return value if isinstance(value, int) else 0
+def _written(kind: object, data: object) -> Blob | None:
+    """None where the channel was not asked for."""
+    return None if data is None else _blob(kind, data)
 
 
 def _metadata(stored: object) -> Mapping[str, object]:

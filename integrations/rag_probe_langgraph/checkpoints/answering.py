@@ -1,0 +1,49 @@
+"""What a turn answered: by the rules of the handler, over what the turn wrote."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from rag_probe.current import Told
+from rag_probe.measured import number
+from rag_probe.stages import Answer, Citations
+from rag_probe.wire.answer import OUTCOMES
+from rag_probe_langchain.answer import answer_of
+from rag_probe_langgraph.checkpoints.evidence import Evidence
+
+
+class Answered(NamedTuple):
+    """None where nobody can tell; and which of its fields were inferred."""
+
+    answer: Answer | None
+    inferred: tuple[str, ...] = ()
+
+
+_NOTHING: Final = Answered(None)
+
+
+def answered(evidence: Evidence, error: str | None, *, waiting: bool, whole: bool) -> Answered:
+    """Nothing yet while the graph waits.
+
+    Of a turn that is not whole silence says nothing: its answer may stand where nobody can read it.
+    """
+    if error is not None:
+        return Answered(Answer(outcome="error"))
+    if waiting:
+        return _NOTHING
+    output = dict(evidence.output)
+    evidence.request.told = Told(
+        outcome=OUTCOMES.get(str(output.pop("outcome", ""))), confidence=number(output.pop("confidence", None))
+    )
+    read = answer_of(evidence.request, output)
+    if not whole and read.answer.content is None:
+        return _NOTHING
+    return Answered(replace(read.answer, citations=_resolved(read.answer.citations, evidence)), read.inferred)
+
+
+def _resolved(citations: Citations | None, evidence: Evidence) -> Citations | None:
+    """`[2]` counts the passages of a prompt; where no channel holds that prompt, nobody knows what it points at."""
+    if citations is None or evidence.context is not None:
+        return citations
+    return citations if evidence.request.documents.whole.keys() >= set(citations.ids) else None

@@ -1,0 +1,54 @@
+"""One write → the stage that it is: by the channel's role, else by what was written.
+
+The very rules by which the handler reads what steps return.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from langchain_core.messages import BaseMessage
+
+from rag_probe_langchain.question import question_in
+from rag_probe_langchain.scan import lists_in
+from rag_probe_langgraph.checkpoints.evidence import Evidence
+from rag_probe_langgraph.checkpoints.passages import read_passages
+from rag_probe_langgraph.checkpoints.plain import Unreadable
+from rag_probe_langgraph.checkpoints.roles import role_of
+from rag_probe_langgraph.checkpoints.talk import messages_in, read_messages
+from rag_probe_langgraph.checkpoints.texts import read_text
+
+
+def read_input(evidence: Evidence, given: object) -> None:
+    """Read what went into the graph."""
+    evidence.asked(question_in(_readable(given)))
+
+
+def read_write(evidence: Evidence, node: str, channel: str, value: object, *, given: bool) -> None:
+    """Read one write; `given`: of what went into the graph, where a text is no answer of it."""
+    role = role_of(channel, evidence.roles)
+    if isinstance(value, Unreadable):
+        evidence.closed[channel] = value.why
+        return
+    if given and role in (None, "answer") and isinstance(value, str):
+        return
+    lists = [each for each in lists_in(value) if each.passages or channel in evidence.sets]
+    if role in ("messages", None) and (messages := messages_in(value)):
+        read_messages(evidence, node, channel, messages)
+    elif lists and role not in ("ignore", "answer"):
+        for each in lists:
+            read_passages(evidence, node, channel, role, each)
+    elif isinstance(value, (str, BaseMessage)) and role != "ignore":
+        read_text(evidence, node, channel, role, value)
+    elif role in ("answer", "citations", "confidence", "outcome"):
+        evidence.note(channel, role)
+        evidence.output[channel] = value
+    else:
+        evidence.unmapped[channel] = None
+
+
+def _readable(given: object) -> object:
+    if not isinstance(given, dict):
+        return None if isinstance(given, Unreadable) else given
+    entries = cast("dict[str, object]", given).items()
+    return {channel: value for channel, value in entries if not isinstance(value, Unreadable)}
