@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from dataclasses import replace
 from operator import is_
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple
 
 from langchain_core.documents import Document
 
 from rag_probe.measured import number
 from rag_probe.policy import CapturePolicy
 from rag_probe.stages import Chunks
-from rag_probe_langchain.identity import identify
+from rag_probe_langchain.identity import columns_of
+from rag_probe_langchain.rows import Rows, rows_of
 from rag_probe_langchain.run import Ids
 from rag_probe_langchain.scan import is_document, is_pair, sequence
 
@@ -24,8 +25,6 @@ _SEARCHED: Final = 50_000_000
 _LOOK: Final = 50
 """What looking into a passage costs at least, in characters searched."""
 _DOCUMENT: Final = {Document}
-_STR: Final = {str}
-_DICT: Final = {dict}
 _WEAK: Final = frozenset({"content", "position"})
 """Rules that say nothing but what the text is: a passage cut from another one is that one."""
 
@@ -83,7 +82,7 @@ class Documents:
         strangers = [item for item in bare(passages) if id(item) not in self._by_object]
         if not strangers:
             return strangers
-        ids = self._identify(sound(strangers)).ids
+        ids = self._identify(rows_of(strangers)).ids
         return [item for item, name in zip(strangers, ids, strict=True) if name not in self.whole]
 
     def before(self, passages: Sequence[object]) -> Ids:
@@ -116,18 +115,17 @@ class Documents:
     def add(self, passages: Sequence[object]) -> Chunks:
         """Identify `passages`, remember them, and return their columns."""
         documents = bare(passages)
-        readable = sound(documents)
-        chunks = self._identify(readable)
-        texts = [document.page_content for document in readable]
+        rows = rows_of(documents)
+        chunks = self._identify(rows)
         if self.written:
-            chunks = self._descend(chunks, texts)
+            chunks = self._descend(chunks, rows.texts)
         if documents is not passages:
             chunks = replace(chunks, scores=_paired(passages))
         if documents and len(self._by_object) + len(documents) <= _DOCUMENTS:
             self.any = True
             self._by_object.update(zip(map(id, documents), chunks.ids, strict=True))
             self._alive.append(documents if isinstance(documents, tuple) else list(documents))
-            self._note(chunks.ids, texts)
+            self._note(chunks.ids, rows.texts)
         if chunks.scores:
             self._score(chunks.ids, chunks.scores)
         self._remember(passages, chunks.ids)
@@ -151,14 +149,14 @@ class Documents:
         if len(set(seen)) == 1 and text.strip() and len(self.written) < _LISTS:
             self.written[text.strip()] = seen[0]
 
-    def _identify(self, documents: Sequence[Document]) -> Chunks:
-        chunks = identify(documents, self._policy, len(self.whole))
+    def _identify(self, rows: Rows) -> Chunks:
+        chunks = columns_of(rows, self._policy, len(self.whole))
         if not chunks.id_rules or not self.owners:
             return chunks
         ids: list[str] = []
         taken: set[str] = set()
-        for name, rule, document in zip(chunks.ids, chunks.id_rules, documents, strict=True):
-            ids.append(self._origin(name, document.page_content, taken) if rule in _WEAK else name)
+        for name, rule, text in zip(chunks.ids, chunks.id_rules, rows.texts, strict=True):
+            ids.append(self._origin(name, text, taken) if rule in _WEAK else name)
             taken.add(ids[-1])
         triples = zip(ids, chunks.ids, chunks.id_rules, strict=True)
         rules = tuple([rule if name == own else "content" for name, own, rule in triples])
@@ -223,22 +221,6 @@ class Documents:
         if len(self._lists) >= _LISTS:
             del self._lists[next(iter(self._lists))]
         self._lists[id(passages)] = _Seen(passages, list(passages), ids)
-
-
-def sound(documents: Sequence[Document]) -> Sequence[Document]:
-    """The same, with a copy for each whose text is no text or whose metadata is no dict: it costs itself only."""
-    if {type(each.page_content) for each in documents} <= _STR and {type(each.metadata) for each in documents} <= _DICT:
-        return documents
-    return [_repaired(each) for each in documents]
-
-
-def _repaired(document: Document) -> Document:
-    text, metadata, name = (cast(object, getattr(document, key, None)) for key in ("page_content", "metadata", "id"))
-    return Document.model_construct(
-        id=str.__str__(name) if isinstance(name, str) else None,
-        page_content=str.__str__(text) if isinstance(text, str) else "",
-        metadata=metadata if type(metadata) is dict else {},
-    )
 
 
 def bare(passages: Sequence[object]) -> Sequence[Document]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import isfinite
-from typing import Final, TypeAlias
+from typing import Final
 
 from langchain_core.documents import Document
 
@@ -14,6 +14,8 @@ from rag_probe.identifiers import MAX_ID, identifier
 from rag_probe.measured import number
 from rag_probe.policy import CapturePolicy
 from rag_probe.stages import Chunks
+from rag_probe_langchain.keyed import first_of, keyed
+from rag_probe_langchain.rows import Metadata, Rows, rows_of
 
 _SHORTEST: Final = 32
 """Characters below which a text could be guessed from its unkeyed hash."""
@@ -23,55 +25,56 @@ _STR: Final = {str}
 _INT: Final = {int}
 _FLOAT: Final = {float}
 
-Metadata: TypeAlias = Mapping[str, object]
-
 
 def identify(documents: Sequence[Document], policy: CapturePolicy, seen: int) -> Chunks:
-    """The columns of `documents`. `id_rules` is empty when `Document.id` gave every id.
+    """`columns_of` these passages."""
+    return columns_of(rows_of(documents), policy, seen)
+
+
+def columns_of(rows: Rows, policy: CapturePolicy, seen: int) -> Chunks:
+    """The columns of these passages. `id_rules` is empty when `Document.id` gave every id.
 
     The rules: `id`; `metadata` (one of the policy's keys); `source` (with an offset); `content` (a hash, keyed when
     there is a key); `position` (the text is too short for an unkeyed hash: its number among the passages of the
     question, of which `seen` came before).
     """
-    metadata: list[Metadata] = [document.metadata for document in documents]
-    keys: set[str] = set()
-    keys.update(*metadata)
-    ids, rules = _ids(documents, keys, policy, seen)
+    ids, rules = _ids(rows, policy, seen)
+    wanted = (policy.document_keys, policy.revision_keys, policy.tenant_keys, policy.score_keys)
+    documents, revisions, tenants, scores = keyed(rows.metadata, wanted)
     return Chunks(
         ids=ids,
         id_rules=rules,
-        documents=_words(metadata, policy.document_keys, keys),
-        revisions=_words(metadata, policy.revision_keys, keys),
-        tenants=_words(metadata, policy.tenant_keys, keys),
-        scores=_scores(metadata, policy.score_keys, keys),
-        texts=tuple([policy.text(document.page_content) for document in documents]) if policy.content else (),
+        documents=_words(documents),
+        revisions=_words(revisions),
+        tenants=_words(tenants),
+        scores=_scores(scores),
+        texts=tuple([policy.text(text) for text in rows.texts]) if policy.content else (),
     )
 
 
 def scores_of(documents: Sequence[Document], policy: CapturePolicy) -> tuple[float | None, ...]:
     """The score of each, a reranker's before the retriever's; None where there is none."""
-    metadata: list[Metadata] = [document.metadata for document in documents]
-    keys: set[str] = set()
-    keys.update(*metadata)
-    return _scores(metadata, policy.score_keys, keys) or (None,) * len(documents)
+    metadata = rows_of(documents).metadata
+    column = first_of(metadata, policy.score_keys, set[str]().union(*metadata))
+    return _scores(column) or (None,) * len(documents)
 
 
-def _ids(
-    documents: Sequence[Document], keys: set[str], policy: CapturePolicy, seen: int
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    plain = [document.id for document in documents]
-    if set(map(type, plain)) == _STR and all(plain) and _are_short(plain):
-        return tuple(plain), ()  # pyright: ignore[reportReturnType] - just checked
-    wanted = [key for key in policy.id_keys if key in keys]
-    pairs = [_identity(document, wanted, policy, seen + place) for place, document in enumerate(documents, 1)]
+def _ids(rows: Rows, policy: CapturePolicy, seen: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    own = rows.names
+    if set(map(type, own)) == _STR and all(own) and _are_short(own):
+        return tuple(own), ()  # pyright: ignore[reportReturnType] - just checked
+    present = set[str]().union(*rows.metadata)
+    wanted = [key for key in policy.id_keys if key in present]
+    pairs = [_identity(*row, wanted, policy, seen + place) for place, row in enumerate(zip(*rows, strict=True), 1)]
     rules = tuple([rule for _, rule in pairs])
     return tuple([name for name, _ in pairs]), rules if set(rules) - {"id"} else ()
 
 
-def _identity(document: Document, wanted: Sequence[str], policy: CapturePolicy, ordinal: int) -> tuple[str, str]:
-    if own := identifier(document.id):
-        return own, "id"
-    metadata: Metadata = document.metadata
+def _identity(
+    own: object, text: str, metadata: Metadata, wanted: Sequence[str], policy: CapturePolicy, ordinal: int
+) -> tuple[str, str]:
+    if name := identifier(own):
+        return name, "id"
     for key in wanted:
         if name := identifier(metadata.get(key)):
             return name, "metadata"
@@ -79,7 +82,7 @@ def _identity(document: Document, wanted: Sequence[str], policy: CapturePolicy, 
         for key in _OFFSETS:
             if (offset := identifier(metadata.get(key))) and offset.isdecimal():
                 return f"{source}#{offset}", "source"
-    return _hashed(document.page_content, policy, ordinal)
+    return _hashed(text, policy, ordinal)
 
 
 def _hashed(text: str, policy: CapturePolicy, ordinal: int) -> tuple[str, str]:
@@ -91,8 +94,7 @@ def _hashed(text: str, policy: CapturePolicy, ordinal: int) -> tuple[str, str]:
     return f"#{ordinal}", "position"
 
 
-def _scores(metadata: Sequence[Metadata], wanted: Sequence[str], keys: set[str]) -> tuple[float | None, ...]:
-    column = _first(metadata, wanted, keys)
+def _scores(column: Sequence[object]) -> tuple[float | None, ...]:
     if not column:
         return ()
     if set(map(type, column)) == _FLOAT:
@@ -103,8 +105,7 @@ def _scores(metadata: Sequence[Metadata], wanted: Sequence[str], keys: set[str])
     return numbers if any(value is not None for value in numbers) else ()
 
 
-def _words(metadata: Sequence[Metadata], wanted: Sequence[str], keys: set[str]) -> tuple[str | None, ...]:
-    column = _first(metadata, wanted, keys)
+def _words(column: Sequence[object]) -> tuple[str | None, ...]:
     if not column:
         return ()
     kinds = set(map(type, column))
@@ -122,14 +123,3 @@ def _are_short(column: Sequence[object]) -> bool:
     """Whether these texts may be ids as they stand: at C speed, which is what most columns need."""
     texts: Sequence[str] = column  # pyright: ignore[reportAssignmentType] - as the caller checked
     return max(map(len, texts)) <= MAX_ID and "".join(texts).isascii()
-
-
-def _first(metadata: Sequence[Metadata], wanted: Sequence[str], keys: set[str]) -> list[object]:
-    """Per passage, the value under the first of the `wanted` keys that it has; `[]` when no passage has any."""
-    if keys.isdisjoint(wanted):
-        return []
-    known = [key for key in wanted if key in keys]
-    if len(known) < 2:
-        key = known[0]
-        return [item.get(key) for item in metadata]
-    return [next((item[key] for key in known if item.get(key) is not None), None) for item in metadata]

@@ -10,7 +10,8 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from rag_probe.stages import Chunks
-from rag_probe_langchain.documents import bare, sound
+from rag_probe_langchain.documents import bare
+from rag_probe_langchain.rows import rows_of
 from rag_probe_langchain.run import Ids
 
 _MOST: Final = 64
@@ -88,10 +89,8 @@ def _within(some: Mapping[str, object], more: Mapping[str, object]) -> bool:
 
 
 def _facts(source: Source, unsaid: Collection[str]) -> list[_Fact]:
-    documents = sound(bare(source.passages))
+    rows = rows_of(bare(source.passages))
     return [
-        _Fact(
-            name, document.page_content, {key: value for key, value in document.metadata.items() if key not in unsaid}
-        )
-        for name, document in zip(source.ids, documents, strict=False)
+        _Fact(name, text, {key: value for key, value in metadata.items() if key not in unsaid})
+        for name, text, metadata in zip(source.ids, rows.texts, rows.metadata, strict=False)
     ]
