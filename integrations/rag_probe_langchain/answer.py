@@ -43,7 +43,7 @@ def answer_of(request: Request, output: object) -> Read:
     """What the question got: told by the app, else inferred."""
     told = request.told
     if request.paused:
-        return Read(Answer(outcome=told.outcome, confidence=told.confidence), ())
+        return Read(told_of(request) or Answer(), ())
     found = _text(output, request.made)
     outcome, inferred = _outcome(request, output, found)
     citations = None if told.citations is None else _checked(told.citations, found.made)
@@ -54,6 +54,17 @@ def answer_of(request: Request, output: object) -> Read:
     content = None if found.text is None else request.options.policy.content_of(found.text)
     answer = Answer(outcome=outcome, content=content, confidence=told.confidence, citations=citations)
     return Read(answer, (("answer.outcome",) if inferred else ()) + (("answer.text",) if found.inferred else ()))
+
+
+def told_of(request: Request) -> Answer | None:
+    """What the app says of the answer, where there is none to be read; None when it says nothing."""
+    told = request.told
+    if told.outcome is None and told.confidence is None and told.citations is None:
+        return None
+    citations = None
+    if told.citations is not None:
+        citations = admitted(told.citations, request.options.policy, request.documents.whole)
+    return Answer(outcome=told.outcome, confidence=told.confidence, citations=citations)
 
 
 def _text(output: object, made: Sequence[Made]) -> _Text:

@@ -16,7 +16,7 @@ from rag_probe.faults import log_once
 from rag_probe.stages import Answer, NodeOutcome, Root
 from rag_probe.wire import encode_node, encode_root
 from rag_probe_langchain import pauses, runs
-from rag_probe_langchain.answer import answer_of
+from rag_probe_langchain.answer import answer_of, told_of
 from rag_probe_langchain.generation import generation_ended
 from rag_probe_langchain.known import leave
 from rag_probe_langchain.opening import question_of
@@ -167,6 +167,8 @@ def _answer(root: Run, error: BaseException | None, outputs: object) -> dict[str
         answer = Answer(outcome=request.told.outcome or "error", confidence=request.told.confidence)
     elif root.kind in ("chain", "model") and not (root.partial and outputs is None):
         answer, inferred = answer_of(request, outputs)
+    else:  # a search or a tool alone, or a stream that nobody read to its end
+        answer = told_of(request)
     late = None
     if request.asked is None:
         request.asked = question_in(root.inputs)
