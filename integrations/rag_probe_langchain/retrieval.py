@@ -10,7 +10,7 @@ from typing import Final
 from rag_probe import attributes as a
 from rag_probe.attributes import Value
 from rag_probe.stages import Chunks, Rerank, Retrieval
-from rag_probe.wire import encode
+from rag_probe.wire.retrieval import encode_rerank, encode_retrieval
 from rag_probe_langchain.flow import is_moved
 from rag_probe_langchain.hits import with_hits
 from rag_probe_langchain.known import found, passed, union
@@ -70,7 +70,7 @@ def retrieval_attributes(run: Run, query: object, chunks: Chunks | None) -> dict
         documents=chunks,
         candidates=candidates,
     )
-    return encode(stage, policy.max_items)
+    return encode_retrieval(stage, policy.max_items)
 
 
 def _candidates(searches: Sequence[Inner]) -> Ids:
@@ -90,7 +90,7 @@ def _ranked(run: Run, chunks: Chunks, seen: dict[str, set[float | None]], ended:
     rescored = any(score is not None and name in seen and score not in seen[name] for name, score in pairs)
     if moved or rescored:
         stage = Rerank(step=run.name, ids=chunks.ids, scores=chunks.scores if rescored else ())
-        beside(run, encode(stage, run.request.options.policy.max_items), ended, late=True)
+        beside(run, encode_rerank(stage, run.request.options.policy.max_items), ended, late=True)
 
 
 def _scores_seen(run: Run) -> dict[str, set[float | None]]:

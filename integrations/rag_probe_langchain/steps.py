@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from rag_probe import attributes as a
 from rag_probe.attributes import Value
 from rag_probe.stages import Filtering
-from rag_probe.wire import encode
+from rag_probe.wire.decisions import encode_filtering
+from rag_probe.wire.retrieval import encode_rerank
 from rag_probe_langchain.builder import SHORTEST
 from rag_probe_langchain.documents import Documents, bare
 from rag_probe_langchain.fans import gather, settle
@@ -95,10 +96,10 @@ def _changed(run: Run, change: Change, ended: int) -> None:
     cap = run.request.options.policy.max_items
     dropped = tuple([name for name in change.dropped if name not in run.denied]) if run.denied else change.dropped
     if change.moved:
-        beside(run, encode(reranked(run, change.after), cap), ended, late=change.late)
+        beside(run, encode_rerank(reranked(run, change.after), cap), ended, late=change.late)
     if dropped:
         stage = Filtering(step=run.name, kept=change.after, dropped=dropped)
-        beside(run, encode(stage, cap), ended, late=change.late)
+        beside(run, encode_filtering(stage, cap), ended, late=change.late)
     narrowed(run.parent, run.request, change.after)
     passed(run.parent, run.request, change.after, change.before)
 
@@ -108,7 +109,7 @@ def _rescored(run: Run, ids: Ids, ended: int) -> None:
     rescored = run.request.documents.rescored
     if rescored and not rescored.isdisjoint(ids):
         rescored.clear()
-        beside(run, encode(reranked(run, ids), run.request.options.policy.max_items), ended)
+        beside(run, encode_rerank(reranked(run, ids), run.request.options.policy.max_items), ended)
 
 
 def _retrieved(run: Run, news: Sequence[object], ended: int, *, added: bool) -> None:

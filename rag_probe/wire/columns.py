@@ -8,8 +8,10 @@ Readers trust nothing: a value of the wrong kind, or of a length that does not f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from math import isfinite
+from operator import itemgetter
 from typing import Final, TypeAlias, TypeVar
 
 from rag_probe.attributes import Attributes, Value
@@ -20,6 +22,8 @@ _Scalar: TypeAlias = str | int | float | bool
 AT = "_at"
 _SHORT: Final = 256
 _INT64: Final = 2**63
+Texts: TypeAlias = Sequence[str | None]
+_VALUES: Final[Callable[[tuple[str, Texts]], Texts]] = itemgetter(1)
 
 
 def put_column(out: dict[str, Value], name: str, values: Sequence[_Scalar | None], cap: int | None = None) -> None:
@@ -37,6 +41,15 @@ def put_columns(out: dict[str, Value], cap: int | None, *columns: tuple[str, Seq
             out[name] = column  # type: ignore[assignment]  # no None in it
         else:
             _put_sendable(out, name, column)
+
+
+def put_texts(out: dict[str, Value], cap: int, names: Iterable[str], columns: Iterable[Texts]) -> None:
+    """`put_columns` of ids and other short words: all are looked at together, and mostly are as they may be sent."""
+    filled = dict(filter(_VALUES, zip(names, columns, strict=True)))
+    if filled and max(map(len, filled.values())) <= cap and _are_short([*chain.from_iterable(filled.values())]):
+        out.update(filled)  # type: ignore[arg-type]  # no None in them
+    else:
+        put_columns(out, cap, *filled.items())
 
 
 def put_count(out: dict[str, Value], name: str, length: int, count: int | None, cap: int | None) -> None:
@@ -142,6 +155,14 @@ def _is_plain(column: Sequence[object]) -> bool:
         if isinstance(first, str):
             return len(first) <= _SHORT and "".join(column).isascii()  # type: ignore[arg-type]
         return isinstance(first, (int, float)) and -_INT64 <= sum(column) < _INT64  # type: ignore[arg-type]
+    except TypeError:  # a None among them
+        return False
+
+
+def _are_short(texts: Texts) -> bool:
+    """Whether all are short ASCII texts, each of which may be sent; False only means: look closer."""
+    try:
+        return max(map(len, texts)) <= _SHORT and "".join(texts).isascii()  # type: ignore[arg-type]
     except TypeError:  # a None among them
         return False
 

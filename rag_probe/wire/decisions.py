@@ -13,24 +13,20 @@ from rag_probe.wire.columns import (
     get_count,
     get_ids,
     get_list,
-    put_columns,
     put_count,
     put_known,
+    put_texts,
 )
 
+_FILTER: Final = (a.FILTER_KEPT, a.FILTER_DROPPED, a.FILTER_REASONS)
+_PERMISSION: Final = (a.PERMISSION_IDS, a.PERMISSION_DECISIONS, a.PERMISSION_REASONS)
 _DECISIONS: Final[dict[str, Decision]] = {"allow": "allow", "deny": "deny"}
 
 
 def encode_filtering(stage: Filtering, cap: int) -> dict[str, Value]:
     """Both lists; an empty one as its count."""
     out: dict[str, Value] = {a.STAGE: "filter"}
-    put_columns(
-        out,
-        cap,
-        (a.FILTER_KEPT, stage.kept),
-        (a.FILTER_DROPPED, stage.dropped),
-        (a.FILTER_REASONS, stage.reasons),
-    )
+    put_texts(out, cap, _FILTER, (stage.kept, stage.dropped, stage.reasons))
     put_count(out, a.FILTER_KEPT_COUNT, len(stage.kept), stage.kept_count, cap)
     put_count(out, a.FILTER_DROPPED_COUNT, len(stage.dropped), stage.dropped_count, cap)
     put_known(out, (a.STEP_NAME, stage.step))
@@ -56,13 +52,7 @@ def decode_filtering(attributes: Attributes) -> Filtering | None:
 def encode_permission(stage: PermissionCheck, cap: int) -> dict[str, Value]:
     """One decision per id."""
     out: dict[str, Value] = {a.STAGE: "permission"}
-    put_columns(
-        out,
-        cap,
-        (a.PERMISSION_IDS, stage.ids),
-        (a.PERMISSION_DECISIONS, stage.decisions),
-        (a.PERMISSION_REASONS, stage.reasons),
-    )
+    put_texts(out, cap, _PERMISSION, (stage.ids, stage.decisions, stage.reasons))
     put_count(out, a.PERMISSION_COUNT, len(stage.ids), stage.count, cap)
     put_known(
         out,

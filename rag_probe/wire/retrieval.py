@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from operator import attrgetter
 from typing import Final
 
 from rag_probe import attributes as a
 from rag_probe.attributes import Attributes, Value
 from rag_probe.stages import Chunks, Rerank, Retrieval
 from rag_probe.wire.columns import (
+    Texts,
     get,
     get_column,
     get_count,
@@ -17,9 +20,19 @@ from rag_probe.wire.columns import (
     put_columns,
     put_count,
     put_known,
+    put_texts,
 )
 from rag_probe.wire.content import Names, get_content, put_content
 
+_WORDS: Final = {
+    a.RETRIEVAL_IDS: "ids",
+    a.RETRIEVAL_DOCUMENTS: "documents",
+    a.RETRIEVAL_REVISIONS: "revisions",
+    a.RETRIEVAL_TENANTS: "tenants",
+    a.RETRIEVAL_ID_RULES: "id_rules",
+    a.RETRIEVAL_PARENTS: "parents",
+}
+_WORDS_OF: Final[Callable[[Chunks], tuple[Texts, ...]]] = attrgetter(*_WORDS.values())
 _QUERY: Final = Names(a.RETRIEVAL_QUERY_LENGTH, a.RETRIEVAL_QUERY_DIGEST, a.RETRIEVAL_QUERY_TEXT)
 
 
@@ -84,18 +97,8 @@ def decode_rerank(attributes: Attributes) -> Rerank | None:
 
 def _put_chunks(out: dict[str, Value], chunks: Chunks, cap: int) -> None:
     out[a.RETRIEVAL_COUNT] = len(chunks.ids) if chunks.count is None else chunks.count
-    put_columns(
-        out,
-        cap,
-        (a.RETRIEVAL_IDS, chunks.ids),
-        (a.RETRIEVAL_SCORES, chunks.scores),
-        (a.RETRIEVAL_DOCUMENTS, chunks.documents),
-        (a.RETRIEVAL_REVISIONS, chunks.revisions),
-        (a.RETRIEVAL_TENANTS, chunks.tenants),
-        (a.RETRIEVAL_ID_RULES, chunks.id_rules),
-        (a.RETRIEVAL_PARENTS, chunks.parents),
-        (a.RETRIEVAL_TEXTS, chunks.texts),
-    )
+    put_texts(out, cap, _WORDS, _WORDS_OF(chunks))
+    put_columns(out, cap, (a.RETRIEVAL_SCORES, chunks.scores), (a.RETRIEVAL_TEXTS, chunks.texts))
 
 
 def _get_chunks(attributes: Attributes) -> Chunks | None:
