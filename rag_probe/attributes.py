@@ -46,6 +46,13 @@ CITATION_ENDS: Final = "rag.citation.ends"
 CITATION_VALID: Final = "rag.citation.valid"
 CITATION_COUNT: Final = "rag.citation.count"
 
+VERDICT_PASSED: Final = "rag.verdict.passed"
+VERDICT_NODES: Final = "rag.verdict.nodes"
+VERDICT_STEPS: Final = "rag.verdict.steps"
+VERDICT_LENGTHS: Final = "rag.verdict.lengths"
+VERDICT_DIGESTS: Final = "rag.verdict.digests"
+VERDICT_COUNT: Final = "rag.verdict.count"
+
 RETRIEVAL_IDS: Final = "rag.retrieval.ids"
 RETRIEVAL_SCORES: Final = "rag.retrieval.scores"
 RETRIEVAL_DOCUMENTS: Final = "rag.retrieval.documents"

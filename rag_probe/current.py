@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias
 
 from rag_probe.policy import CapturePolicy
-from rag_probe.stages import Budget, Citations, Identity, Outcome, Stage
+from rag_probe.stages import Budget, Citations, Identity, Outcome, Stage, Verdicts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +19,8 @@ class Told:
     budget: Budget | None = None
     citations: Citations | None = None
     identity: Identity | None = None
+    verdicts: Verdicts | None = None
+    """Which follow those told before."""
 
 
 class CurrentRun(Protocol):

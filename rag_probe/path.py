@@ -66,6 +66,21 @@ class Permission(NamedTuple):
     policy: str | None = None
 
 
+class Verdict(NamedTuple):
+    """What a validating step said of the draft that it read, which need not be the answer."""
+
+    passed: bool
+    """Whether the draft might go on."""
+    node: str | None = None
+    """The node or step that said it."""
+    step: int | None = None
+    """The graph's step."""
+    draft: Content | None = None
+    """None: nobody knows which draft it was."""
+    final: bool | None = None
+    """Whether that draft came out as the answer, where the source compared the texts themselves."""
+
+
 @value
 class Filtered:
     """What the last filter kept, and what all of them dropped. `kept == ()` is a fact, not a gap."""
@@ -109,6 +124,8 @@ class EvidencePath:
     generations: tuple[Step[Generation], ...] | None = None
     tools: tuple[Step[ToolCall], ...] | None = None
     nodes: tuple[Step[Node], ...] | None = None
+    verdicts: tuple[Verdict, ...] | None = None
+    """In the order given, one for each pass of a loop. None, which is no gap of its own: most apps validate nothing."""
     latency_ms: float | None = None
     stage_latency_ms: tuple[tuple[str, float], ...] = ()
     """Total per kind of stage, in the order of first start; `node:<name>` for graph nodes."""

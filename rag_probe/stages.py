@@ -207,6 +207,23 @@ class Answer:
 
 
 @value
+class Verdicts:
+    """What validating steps said of drafts, in the order in which they did: a row for each, also of a loop."""
+
+    passed: tuple[bool, ...] = ()
+    """Whether the draft might go on."""
+    nodes: tuple[str | None, ...] = ()
+    """The node, or the step, that said it."""
+    steps: tuple[int | None, ...] = ()
+    """The graph's step."""
+    lengths: tuple[int | None, ...] = ()
+    """Of the draft that was judged, in characters."""
+    digests: tuple[str | None, ...] = ()
+    """Of the draft, by the rules of the answer's."""
+    count: int | None = None
+
+
+@value
 class Identity:
     """On whose behalf a question was asked."""
 
@@ -241,6 +258,7 @@ class Root:
     question: Content | None = None
     thread_id: str | None = None
     answer: Answer | None = None
+    verdicts: Verdicts | None = None
 
 
 Stage: TypeAlias = Retrieval | Rerank | Filtering | PermissionCheck | ContextAssembly | Generation | ToolCall | Answer

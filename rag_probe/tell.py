@@ -1,13 +1,15 @@
 """What only the app knows about the question that it is answering.
 
 `tell.outcome("abstained")`, `tell.confidence(0.7)`, `tell.budget(limit=620)`, `tell.citations([…])`,
-`tell.identity(tenant="acme")`: about the run of an instrumented framework around the call, else about the current span;
-with neither, nothing happens. Nothing here raises: what cannot be right is left out and said once in the log.
+`tell.identity(tenant="acme")`, `tell.verdict(False, draft)`: about the run of an instrumented framework around the
+call, else about the current span; with neither, nothing happens. Nothing here raises: what cannot be right is left out
+and said once in the log.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import cast
 
 from opentelemetry import trace
 
@@ -18,13 +20,15 @@ from rag_probe.faults import log_once, warn_once
 from rag_probe.identifiers import identifier, identity_of
 from rag_probe.measured import number, whole
 from rag_probe.pointers import admitted
-from rag_probe.policy import policy_from_environment
-from rag_probe.stages import Answer, Budget, Identity, Outcome
+from rag_probe.policy import CapturePolicy, policy_from_environment
+from rag_probe.stages import Answer, Budget, Content, Identity, Outcome, Verdicts
+from rag_probe.verdicts import followed
 from rag_probe.wire.answer import OUTCOMES, put_answer
 from rag_probe.wire.context import put_budget
 from rag_probe.wire.root import put_identity
+from rag_probe.wire.verdicts import get_verdicts, put_verdicts
 
-__all__ = ["budget", "citations", "confidence", "identity", "outcome"]
+__all__ = ["budget", "citations", "confidence", "identity", "outcome", "verdict"]
 
 
 def outcome(value: Outcome) -> None:
@@ -85,6 +89,33 @@ def identity(
         warn_once("tell.identity", "tell.%s", error)
 
 
+def verdict(passed: bool, draft: str | None = None) -> None:
+    """What a validation says of a draft, once for each that it looks at: whether it may go on.
+
+    Of the draft its length leaves, and its digest where the answer's would; never its text.
+    """
+    if not isinstance(cast("object", passed), bool):
+        warn_once("tell.verdict", "tell.verdict: expected True or False, found a %s", type(passed).__name__)
+        return
+    try:
+        run = current_run()
+        judged = _content(draft, policy_from_environment() if run is None else run.policy)
+    except Exception as fault:  # an integration's, or the app's own objects'
+        log_once("tell.verdict", fault)
+        return
+    _say(Told(verdicts=Verdicts(passed=(passed,), lengths=(judged.length,), digests=(judged.digest,))))
+
+
+def _content(draft: object, policy: CapturePolicy) -> Content:
+    """Of a text, or of a message's."""
+    text = draft if isinstance(draft, str) else cast("object", getattr(draft, "text", None))
+    if isinstance(text, str):
+        return policy.content_of(text)
+    if draft is not None:
+        warn_once("tell.verdict.draft", "tell.verdict: a draft is a text; %s is left out", type(draft).__name__)
+    return Content()
+
+
 def _say(told: Told) -> None:
     try:
         run = current_run()
@@ -93,12 +124,13 @@ def _say(told: Told) -> None:
             return
         span = trace.get_current_span()
         if span.is_recording():
-            span.set_attributes(_attributes(told))
+            known: Mapping[str, Value] = getattr(span, "attributes", None) or {}
+            span.set_attributes(_attributes(told, get_verdicts(known)))
     except Exception as fault:  # ours or an integration's, and not the app's business
         log_once("tell", fault)
 
 
-def _attributes(told: Told) -> dict[str, Value]:
+def _attributes(told: Told, before: Verdicts | None) -> dict[str, Value]:
     out: dict[str, Value] = {}
     policy = policy_from_environment()
     citations = None if told.citations is None else admitted(told.citations, policy)
@@ -106,4 +138,6 @@ def _attributes(told: Told) -> dict[str, Value]:
     put_budget(out, told.budget)
     if told.identity is not None:
         put_identity(out, told.identity)
+    if told.verdicts is not None:
+        put_verdicts(out, followed(before, told.verdicts, policy.max_items), policy.max_items)
     return out

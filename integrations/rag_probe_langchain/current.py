@@ -8,10 +8,12 @@ from rag_probe import attributes as a
 from rag_probe.current import Told
 from rag_probe.faults import log_once
 from rag_probe.policy import CapturePolicy
-from rag_probe.stages import ContextAssembly, Filtering, PermissionCheck, Rerank, Retrieval, Stage
+from rag_probe.stages import ContextAssembly, Filtering, PermissionCheck, Rerank, Retrieval, Stage, Verdicts
+from rag_probe.verdicts import followed
 from rag_probe.wire import encode
 from rag_probe_langchain.bodies import around
 from rag_probe_langchain.known import at_hand, found, narrowed, passed
+from rag_probe_langchain.nodes import LONGEST
 from rag_probe_langchain.request import StageSpan
 from rag_probe_langchain.run import Ids, Inner, Run
 from rag_probe_langchain.scan import is_document
@@ -56,6 +58,8 @@ class Current:
             with self.run.request.lock:
                 said = {item.name: getattr(told, item.name) for item in fields(told)}
                 news = {name: value for name, value in said.items() if value is not None}
+                if told.verdicts is not None:
+                    news["verdicts"] = _judged(self.run, told.verdicts)
                 self.run.request.told = replace(self.run.request.told, **news)
         except Exception as fault:  # as promised
             log_once("tell", fault)
@@ -68,6 +72,17 @@ def resolve() -> Current | None:
     """
     run = innermost(around())
     return None if run is None else Current(run)
+
+
+def _judged(run: Run, verdicts: Verdicts) -> Verdicts:
+    """After those before it, said by the node around the calling code, or else by its step."""
+    around: Run | None = run
+    while around is not None and around.node is None:
+        around = around.parent
+    node = None if around is None else around.node
+    name, step = (run.name[:LONGEST], None) if node is None else (node.name, node.step)
+    named = replace(verdicts, nodes=(name,), steps=(step,))
+    return followed(run.request.told.verdicts, named, run.request.options.policy.max_items)
 
 
 def _record(run: Run, stage: Stage, started: int, ended: int, error: str | None) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final, TypeVar
 
-from rag_probe.path import Drop, EvidencePath, Filtered, Origin, Permission, Ranked, Step
+from rag_probe.path import Drop, EvidencePath, Filtered, Origin, Permission, Ranked, Step, Verdict
 from rag_probe.path_json.reader import Reader
 from rag_probe.stages import (
     Answer,
@@ -70,6 +70,7 @@ def from_json(value: object) -> EvidencePath:
         generations=_each(path, "generations", _generation),
         tools=_each(path, "tools", _tool),
         nodes=_each(path, "nodes", _node),
+        verdicts=_each(path, "verdicts", _verdict),
         latency_ms=path.number("latency_ms"),
         stage_latency_ms=tuple(path.numbers("stage_latency_ms")),
         cost_usd=path.number("cost_usd"),
@@ -275,3 +276,14 @@ def _node(row: Reader) -> Step[Node]:
         answered=_content(row, "answered", "answered_length", "answered_digest"),
     )
     return Step(stage, row.number("latency_ms"))
+
+
+def _verdict(row: Reader) -> Verdict:
+    passed = row.flag("passed")
+    return Verdict(
+        passed=row.refuse("passed", None, "true or false") if passed is None else passed,
+        node=row.text("node"),
+        step=row.whole("step"),
+        draft=_content(row, "draft", "draft_length", "draft_digest"),
+        final=row.flag("final"),
+    )

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from math import isfinite
 from typing import Final, TypeVar
 
-from rag_probe.path import EvidencePath, Step
+from rag_probe.path import EvidencePath, Step, Verdict
 from rag_probe.path_json.reader import Json, Object
 from rag_probe.stages import (
     Answer,
@@ -81,6 +81,7 @@ def to_json(path: EvidencePath) -> Object:
                 path.tools, lambda step: _known(name=step.stage.name, call_id=step.stage.call_id, **_run(step))
             ),
             nodes=_each(path.nodes, _node),
+            verdicts=_each(path.verdicts, _verdict),
             latency_ms=path.latency_ms,
             stage_latency_ms=_known(**dict(path.stage_latency_ms)) or None,
             cost_usd=path.cost_usd,
@@ -248,3 +249,10 @@ def _node(step: Step[Node]) -> Object:
         **_content("asked", node.asked),
         **_content("answered", node.answered),
     )
+
+
+def _verdict(verdict: Verdict) -> Object:
+    return {
+        **_known(node=verdict.node, step=verdict.step, passed=verdict.passed, final=verdict.final),
+        **_content("draft", verdict.draft),
+    }

@@ -117,6 +117,12 @@ ROOT: Final = Section(
         Row(a.CITATION_ENDS, "characters of the answer", "where it ends, exclusive"),
         Row(a.CITATION_VALID, "", "whether it points into the context that the model saw"),
         Row(a.CITATION_COUNT, "citations", "how many there were: when there were none, or the list is cut"),
+        Row(a.VERDICT_PASSED, "", "what validations said of drafts, when told: whether each might go on"),
+        Row(a.VERDICT_NODES, "", "the node, or the step, that said it"),
+        Row(a.VERDICT_STEPS, "count", "the graph's step"),
+        Row(a.VERDICT_LENGTHS, "characters", "of the draft that was judged"),
+        Row(a.VERDICT_DIGESTS, "hex", "of the draft, as the question's"),
+        Row(a.VERDICT_COUNT, "verdicts", "how many there were, when the list is cut"),
     ),
 )
 RETRIEVAL: Final = Section(

@@ -1,4 +1,4 @@
-"""What the outermost span of a question says: case tags, identity, question, answer, citations."""
+"""What the outermost span of a question says: case tags, identity, question, answer, citations, verdicts."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from rag_probe.stages import NO_TAGS, CaseTags, Identity, Root
 from rag_probe.wire.answer import decode_answer, put_answer
 from rag_probe.wire.columns import get, get_list, put_column, put_known
 from rag_probe.wire.content import Names, get_content, put_content
+from rag_probe.wire.verdicts import get_verdicts, put_verdicts
 
 _QUESTION: Final = Names(a.QUESTION_LENGTH, a.QUESTION_DIGEST, a.QUESTION_TEXT)
 
@@ -23,6 +24,8 @@ def encode_root(root: Root, cap: int) -> dict[str, Value]:
     put_content(out, _QUESTION, root.question)
     if root.answer is not None:
         put_answer(out, root.answer, cap)
+    if root.verdicts is not None:
+        put_verdicts(out, root.verdicts, cap)
     return out
 
 
@@ -34,6 +37,7 @@ def decode_root(attributes: Attributes) -> Root:
         question=get_content(attributes, _QUESTION),
         thread_id=get(attributes, a.CONVERSATION_ID, str),
         answer=decode_answer(attributes),
+        verdicts=get_verdicts(attributes),
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from rag_probe.path import Drop, EvidencePath, Filtered, Permission, Ranked, Step
+from rag_probe.path import Drop, EvidencePath, Filtered, Permission, Ranked, Step, Verdict
 from rag_probe.stages import (
     Answer,
     Budget,
@@ -24,6 +24,7 @@ from rag_probe.stages import (
     Retrieval,
     Root,
     ToolCall,
+    Verdicts,
 )
 
 words = st.text(min_size=1, max_size=12)
@@ -186,9 +187,31 @@ tags = st.builds(
     corpus_version=maybe_words,
 )
 
+
+@st.composite
+def told_verdicts(draw):
+    passed = tuple(draw(st.lists(st.booleans(), min_size=1, max_size=4)))
+    size = len(passed)
+    extra = draw(st.none() | st.integers(1, 500))
+    return Verdicts(
+        passed=passed,
+        nodes=column(draw, size, words),
+        steps=column(draw, size, numbers),
+        lengths=column(draw, size, numbers),
+        digests=column(draw, size, words),
+        count=None if extra is None else size + extra,
+    )
+
+
 identities = some(st.builds(Identity, subject=maybe_words, tenant=maybe_words, roles=ids()), Identity())
 roots = st.builds(
-    Root, tags=tags, identity=identities, question=contents, thread_id=maybe_words, answer=st.none() | answers
+    Root,
+    tags=tags,
+    identity=identities,
+    question=contents,
+    thread_id=maybe_words,
+    answer=st.none() | answers,
+    verdicts=st.none() | told_verdicts(),
 )
 nodes = st.builds(
     Node,
@@ -255,6 +278,9 @@ paths = st.builds(
     generations=rows(steps(generations, st.none() | st.floats(0, 100))),
     tools=rows(steps(tools)),
     nodes=rows(st.builds(Step, nodes, maybe_milliseconds)),
+    verdicts=rows(
+        st.builds(Verdict, st.booleans(), maybe_words, maybe_numbers, st.none() | contents, st.none() | st.booleans())
+    ),
     latency_ms=maybe_milliseconds,
     joined=st.dictionaries(
         st.sampled_from(["retrieved", "nodes.latency_ms"]), st.sampled_from(["checkpoint", "trace"])

@@ -87,6 +87,8 @@ def test_empty_is_a_fact_and_absent_is_not():
         ({"filtered": {"kept": ["a", 1]}}, "filtered.kept[1]: expected a string, found 1"),
         ({"permissions": [{"id": "a", "decision": "maybe"}]}, "permissions[0].decision: expected one of allow, deny"),
         ({"permissions": [{"id": "a"}]}, "permissions[0].decision: expected allow or deny, found None"),
+        ({"verdicts": [{"node": "check"}]}, "verdicts[0].passed: expected true or false, found None"),
+        ({"verdicts": [{"passed": "yes"}]}, "verdicts[0].passed: expected true or false, found 'yes'"),
         ({"reranked": [{"id": "a"}]}, "reranked[0].rank: expected an integer, found None"),
         ({"context": [{"id": "a", "kept": [[5, 3]]}]}, "context[0].kept[0]: expected [start, end] with 0 <= start"),
         ({"context": [{"id": "a", "tokens": 1.5}]}, "context[0].tokens: expected an integer, found 1.5"),

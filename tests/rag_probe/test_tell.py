@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from rag_probe import tell
 from rag_probe.current import Told
-from rag_probe.stages import Answer, Budget, Citations, Identity
+from rag_probe.policy import CapturePolicy
+from rag_probe.stages import Answer, Budget, Citations, Identity, Verdicts
 from rag_probe.wire import decode_root
 from rag_probe.wire.context import decode_budget
 
@@ -32,6 +33,8 @@ def test_everything_reaches_the_run(run):
     tell.identity(subject="alice", tenant="acme", roles=["admin"])
     tell.identity(Identity(tenant="globex"))
     tell.identity({"tenant": "initech"})
+    tell.verdict(False, "a draft")
+    tell.verdict(True)
     assert run.told == [
         Told(outcome="abstained"),
         Told(confidence=0.75),
@@ -40,6 +43,8 @@ def test_everything_reaches_the_run(run):
         Told(identity=Identity(subject="alice", tenant="acme", roles=("admin",))),
         Told(identity=Identity(tenant="globex")),
         Told(identity=Identity(tenant="initech")),
+        Told(verdicts=Verdicts(passed=(False,), lengths=(7,), digests=(None,))),
+        Told(verdicts=Verdicts(passed=(True,), lengths=(None,), digests=(None,))),
     ]
 
 
@@ -59,6 +64,23 @@ def test_without_a_run_it_is_said_on_the_current_span(tracer, exporter):
     )
     assert root.identity == Identity(tenant="acme")
     assert decode_budget(span.attributes) == Budget(limit=620, used=410)
+
+
+def test_each_verdict_is_kept_on_the_current_span(tracer, exporter, monkeypatch):
+    """By the rules of the answer's digest; the draft itself never leaves."""
+    monkeypatch.setenv("RAG_PROBE_DIGEST_KEY", "key")
+    with tracer.start_as_current_span("around"):
+        tell.verdict(False, "a secret draft")
+        tell.verdict(True, SimpleNamespace(text="another secret"))
+        tell.verdict(True)
+    (span,) = exporter.get_finished_spans()
+    digest = CapturePolicy(digest_key=b"key").digest
+    assert decode_root(span.attributes).verdicts == Verdicts(
+        passed=(False, True, True),
+        lengths=(14, 14, None),
+        digests=(digest("a secret draft"), digest("another secret"), None),
+    )
+    assert "secret" not in str(dict(span.attributes))
 
 
 def test_with_neither_nothing_happens(caplog):
@@ -111,6 +133,7 @@ def test_no_citations_is_a_fact(run):
         (lambda: tell.citations([None]), "tell.citations: a NoneType without an id is left out"),
         (lambda: tell.citations(7), "tell.citations failed with TypeError"),
         (lambda: tell.identity("alice"), "tell.identity: expected an Identity or a mapping, found str"),
+        (lambda: tell.verdict("yes", "a draft"), "tell.verdict: expected True or False, found a str"),
         (lambda: tell.identity(roles=7), "tell.identity.roles: expected a list of texts, found int"),
     ],
 )
@@ -119,6 +142,12 @@ def test_what_cannot_be_right_is_left_out_and_said_once(run, caplog, call, said)
     call()
     assert all(told in (Told(), Told(citations=Citations())) for told in run.told)
     assert [record.getMessage()[: len(said)] for record in caplog.records] == [said]
+
+
+def test_a_draft_that_is_no_text_costs_the_draft_only(run, caplog):
+    tell.verdict(True, 7)
+    assert run.told == [Told(verdicts=Verdicts(passed=(True,), lengths=(None,), digests=(None,)))]
+    assert [record.getMessage() for record in caplog.records] == ["tell.verdict: a draft is a text; int is left out"]
 
 
 def test_a_fault_of_an_integration_does_not_reach_the_app(broken_run, caplog):
@@ -143,3 +172,5 @@ def test_nothing_makes_it_raise(value):
     tell.citations([value])
     tell.identity(value)
     tell.identity(subject=value, tenant=value, roles=value)
+    tell.verdict(value, value)
+    tell.verdict(True, value)

@@ -7,10 +7,15 @@ import asyncio
 import pytest
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 from langchain_core.tools import tool
+from langgraph.graph import START, StateGraph
 
 from rag_probe import attributes as a
 from rag_probe import stage, tell
+from rag_probe.path import Verdict
+from rag_probe.policy import CapturePolicy
+from rag_probe.stages import Content
 from rag_probe_langchain.tokens import Tokenizer
+from tests.scenarios.recording import paths_of
 
 from .apps import ANSWER, Scripted, Search, as_text, passages, rag
 from .recorded import Recorder, assert_well_formed
@@ -192,6 +197,57 @@ def test_an_identity_may_be_told_later():
     rag(steps=RunnableLambda(who)).invoke(QUESTION, recorder.config)
     root = recorder.one("invoke_workflow")
     assert (root[a.IDENTITY_TENANT], root[a.USER_ID]) == ("acme", "kim")
+
+
+def test_each_verdict_stands_on_the_root_with_the_step_that_told_it():
+    """Issue C, validation: a plain step, a node with its graph's step, and a tool inside a node."""
+
+    @tool
+    def strict(text: str) -> str:
+        """Look at it again."""
+        tell.verdict(True, text)
+        return text
+
+    def validate(state):
+        tell.verdict(False, state["answer"])
+        return {"answer": strict.invoke({"text": "short"})}
+
+    graph = StateGraph(dict)
+    graph.add_node("validate", validate)
+    graph.add_edge(START, "validate")
+
+    def check(text):
+        tell.verdict(True, text)
+        return {"answer": text}
+
+    recorder = Recorder()
+    (RunnableLambda(check) | graph.compile()).invoke(QUESTION, recorder.config)
+    root = recorder.one("invoke_workflow RunnableSequence")
+    assert root[a.VERDICT_PASSED] == (True, False, True)
+    assert root[a.VERDICT_NODES] == ("check", "validate", "validate")
+    assert (root[a.VERDICT_STEPS], root[a.VERDICT_STEPS + "_at"]) == ((1, 1), (1, 2))
+    assert root[a.VERDICT_LENGTHS] == (len(QUESTION), len(QUESTION), 5)
+    assert a.VERDICT_DIGESTS not in root
+    (path,) = paths_of(recorder.spans)
+    assert path.verdicts == (
+        Verdict(True, "check", None, Content(length=len(QUESTION))),
+        Verdict(False, "validate", 1, Content(length=len(QUESTION))),
+        Verdict(True, "validate", 1, Content(length=5)),
+    )
+
+
+def test_more_verdicts_than_fit_are_counted_and_named_as_a_gap():
+    def check(text):
+        for _ in range(3):
+            tell.verdict(True, text)
+
+    recorder = Recorder(policy=CapturePolicy(max_items=2))
+    RunnableLambda(check).invoke(QUESTION, recorder.config)
+    root = recorder.one("invoke_workflow")
+    assert (root[a.VERDICT_PASSED], root[a.VERDICT_COUNT]) == ((True, True), 3)
+    (path,) = paths_of(recorder.spans)
+    assert len(path.verdicts) == 2
+    assert "verdicts" in path.not_captured
 
 
 def test_a_stage_told_inside_a_tool_stands_under_it():

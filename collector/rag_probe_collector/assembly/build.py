@@ -34,6 +34,7 @@ from rag_probe_collector.assembly.retrieved import outermost, returned
 from rag_probe_collector.assembly.roots import first, merged_root
 from rag_probe_collector.assembly.tasks import nodes
 from rag_probe_collector.assembly.timing import covered_ms, stage_latencies
+from rag_probe_collector.assembly.verdicts import verdicts
 from rag_probe_collector.pricing import cost_usd
 
 T = TypeVar("T")
@@ -75,10 +76,14 @@ def evidence_path(question: Question) -> EvidencePath:
         identity=root.identity,
         error=known.error,
         inferred=tuple(dict.fromkeys((*marks.inferred, *guesses))),
-        not_captured=not_captured(path, known.record, marks.not_captured),
+        not_captured=not_captured(path, known.record, (*_cut_verdicts(root), *marks.not_captured)),
         warnings=tuple(_warnings(known)),
         partial=marks.partial or not known.whole,
     )
+
+
+def _cut_verdicts(root: Root) -> tuple[str, ...]:
+    return () if root.verdicts is None or root.verdicts.count is None else ("verdicts",)
 
 
 def _know(question: Question) -> _Known:
@@ -124,6 +129,7 @@ def _stages(known: _Known, answer: Answer | None) -> EvidencePath:
         generations=_seen(known, "generations", generations),
         tools=_seen(known, "tools", _tools(found)),
         nodes=_seen(known, "nodes", known.tasks),
+        verdicts=verdicts(known.root.verdicts),
         latency_ms=_latency(known.parts),
         stage_latency_ms=stage_latencies(found),
         cost_usd=_total(generations),

@@ -6,16 +6,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from typing import Final, TypeVar
 
-from rag_probe.stages import CaseTags, Root
+from rag_probe.stages import CaseTags, Root, Verdicts
+from rag_probe.verdicts import followed
 from rag_probe_collector.assembly.parts import Part
 
 T = TypeVar("T")
 
+_ALL: Final = 2**31
 _TAGS: Final = tuple(tag.name for tag in fields(CaseTags))
 
 
 def merged_root(parts: Sequence[Part]) -> Root:
-    """Of every field the first part that knows it; of the answer the last, since a paused part has none yet."""
+    """Of every field the first part that knows it; of the answer the last, since a paused part has none yet.
+
+    Verdicts follow each other.
+    """
     roots = [part.root for part in parts]
     if len(roots) == 1:
         return roots[0]
@@ -25,7 +30,15 @@ def merged_root(parts: Sequence[Part]) -> Root:
         question=first(root.question for root in roots),
         thread_id=first(root.thread_id for root in roots),
         answer=first(root.answer for root in reversed(roots)),
+        verdicts=_verdicts(root.verdicts for root in roots),
     )
+
+
+def _verdicts(values: Iterable[Verdicts | None]) -> Verdicts | None:
+    found: Verdicts | None = None
+    for one in values:
+        found = found if one is None else followed(found, one, _ALL)
+    return found
 
 
 def first(values: Iterable[T | None]) -> T | None:

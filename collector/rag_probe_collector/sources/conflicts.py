@@ -31,6 +31,7 @@ def _compared(stored: EvidencePath, traced: EvidencePath) -> Iterator[tuple[str,
     yield "context", _context(stored), _context(traced)
     yield "answer", _answer(stored), _answer(traced)
     yield "citations", _cited(stored), _cited(traced)
+    yield "verdicts", _verdicts(stored), _verdicts(traced)
     yield "error", stored.error or "none", traced.error or "none"
 
 
@@ -59,6 +60,12 @@ def _cited(path: EvidencePath) -> Said:
     if path.citations is None or path.citations.count is not None or path.context is None:
         return None
     return path.citations.ids
+
+
+def _verdicts(path: EvidencePath) -> Said:
+    if path.verdicts is None or "verdicts" in path.not_captured:
+        return None
+    return ", ".join("passed" if each.passed else "refused" for each in path.verdicts) or "none"
 
 
 def _shown(said: Said) -> str:

@@ -23,6 +23,7 @@ _STATE: Final = (
     "filtered",
     "permissions",
     "context",
+    "verdicts",
     "error",
 )
 """The checkpoint's, else the trace's."""

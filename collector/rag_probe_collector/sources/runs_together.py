@@ -39,6 +39,7 @@ def together(runs: Sequence[EvidencePath]) -> EvidencePath:
         answer_generation=_answer_generation(runs),
         tools=_all(run.tools for run in runs),
         nodes=_all(run.nodes for run in runs),
+        verdicts=_all(run.verdicts for run in runs),
         latency_ms=_sum(run.latency_ms for run in runs),
         stage_latency_ms=_sums(run.stage_latency_ms for run in runs),
         cost_usd=_sum(run.cost_usd for run in runs),
