@@ -51,7 +51,7 @@ def short(strategy, most=2):
 
 known_documents = strategies.retrievals.filter(lambda stage: stage.documents is not None)
 calls = strategies.generations.map(lambda stage: replace(stage, role=None))
-tasks = strategies.nodes.filter(lambda node: node.outcome != "interrupted").map(
+tasks = strategies.nodes.filter(lambda node: node.outcome != "interrupted" and node.name != "__start__").map(
     lambda node: replace(node, task_id=None)
 )
 roots = strategies.roots.filter(lambda root: root.answer is not None)
@@ -89,6 +89,8 @@ def test_a_path_survives(root, retrievals, reranks, permissions, filters, genera
     assert path.context == (generations[0].context if generations else ContextAssembly())
     assert path.tools == tuple(Step(stage, TOOK) for stage in tools)
     assert path.nodes == tuple(Step(node, TOOK) for node in nodes)
+    told = None if root.verdicts is None else root.verdicts.passed
+    assert (path.verdicts and tuple(each.passed for each in path.verdicts)) == told
     assert (path.latency_ms, path.partial, path.warnings, path.error) == ((app.at - T0) / MS + 100, False, (), None)
     for kind, stages in (("retrieval", retrievals), ("filter", filters), ("generation", generations), ("tool", tools)):
         assert dict(path.stage_latency_ms).get(kind, 0) == TOOK * len(stages)
