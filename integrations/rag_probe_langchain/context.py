@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, islice
+from itertools import chain, filterfalse, islice
 from typing import Final, NamedTuple, TypeAlias
 
 from rag_probe.stages import Budget, ContextAssembly, Range
 from rag_probe_langchain.costs import priced
 from rag_probe_langchain.documents import Documents
 from rag_probe_langchain.locating.found import Found
-from rag_probe_langchain.locating.in_order import in_order
+from rag_probe_langchain.locating.in_order import LEAST, in_order
 from rag_probe_langchain.locating.locate import Located, locate
 from rag_probe_langchain.request import Request
 from rag_probe_langchain.run import Ids
 from rag_probe_langchain.tokens import Tokenizer, counts
 
 _PROBE: Final = 24
-"""Characters at either end of a text by which it is looked for where nobody expects it."""
-_SURE: Final = 12
-"""Fewer than these are no probe: the text is then searched for."""
+"""Characters at either end of a text by which it is looked for where nobody expects it; with fewer than `LEAST`, all of
+it is."""
 
 Turns: TypeAlias = Mapping[str, int]
 
@@ -38,13 +37,11 @@ def assemble(prompt: str, last: Ids | None, request: Request, tokenizer: Tokeniz
     None, nothing concluded: when the search was cut short, and when no passage is recognised although some should be
     there (contracts 7).
     """
-    documents, tokenizer = request.documents, tokenizer or request.options.tokenizer
-    texts = documents.texts_of(last or ())
-    glance = in_order(prompt, texts)
-    if glance is not None and not _strays(glance.rest, texts, documents):
-        ids = documents.alone(texts)
-        if ids is not None:
-            return Seen(_whole(ids, texts, last or (), request, tokenizer), (glance.start, glance.end))
+    documents, tokenizer, last = request.documents, tokenizer or request.options.tokenizer, last or ()
+    seen = _at_a_glance(prompt, last, request, tokenizer)
+    if seen is not None:
+        return seen
+    texts = documents.texts_of(last)
     located = locate(prompt, texts, request.asked or "")
     if len(texts) < len(documents.owners) and located.complete:
         others = _strays(_rest(prompt, located), texts, documents)
@@ -54,7 +51,19 @@ def assemble(prompt: str, last: Ids | None, request: Request, tokenizer: Tokeniz
     if not located.complete or not (located.found or last == ()):
         return None
     first = (located.found[0].start, located.found[0].end) if located.found else None
-    return Seen(_stage(located.found, texts, last or (), request, tokenizer), first)
+    return Seen(_stage(located.found, texts, last, request, tokenizer), first)
+
+
+def _at_a_glance(prompt: str, last: Ids, request: Request, tokenizer: Tokenizer) -> Seen | None:
+    """The usual prompt: all of the last known set and nothing else, uncut, each once, in order; else None."""
+    documents = request.documents
+    texts = documents.alone(last)
+    glance = in_order(prompt, texts) if texts else None
+    if texts is None or glance is None:
+        return None
+    if len(texts) < len(documents.owners) and _strays(glance.rest, texts, documents):
+        return None
+    return Seen(_whole(last, texts, request, tokenizer), (glance.start, glance.end))
 
 
 def _rest(prompt: str, located: Located) -> str:
@@ -62,7 +71,7 @@ def _rest(prompt: str, located: Located) -> str:
     pieces: list[str] = []
     at = 0
     for item in located.found:
-        if item.start - at > _SURE:
+        if item.start - at >= LEAST:
             pieces.append(prompt[at : item.start])
         at = max(at, item.end)
     pieces.append(prompt[at:])
@@ -71,32 +80,24 @@ def _rest(prompt: str, located: Located) -> str:
 
 def _strays(rest: str, texts: Sequence[str], documents: Documents) -> list[str]:
     """Texts beside `texts` that seem to stand where none of those was found."""
-    if len(texts) == len(documents.owners):
-        return []
-    known = set(texts)
-    return [text for text in documents.owners if text not in known and _may_stand(text, rest)]
+    others = filterfalse(set(texts).__contains__, documents.owners)
+    return [text for text in others if _may_stand(text, rest)]
 
 
 def _may_stand(text: str, rest: str) -> bool:
     text = text.strip()
     head, tail = text[:_PROBE].partition("\n")[0], text[-_PROBE:].rpartition("\n")[2]
-    return len(head) < _SURE or len(tail) < _SURE or head in rest or tail in rest
+    return len(head) < LEAST or len(tail) < LEAST or head in rest or tail in rest
 
 
-def _whole(ids: Ids, texts: Sequence[str], last: Ids, request: Request, tokenizer: Tokenizer) -> ContextAssembly:
+def _whole(ids: Ids, texts: Sequence[str], request: Request, tokenizer: Tokenizer) -> ContextAssembly:
     """All of `texts`, uncut and each once."""
     tokens = counts(tokenizer, texts)
-    dropped, reasons = _dropped(ids, last, request)
-    told = request.builder is not None or request.told.budget is not None
-    stage = ContextAssembly(
-        ids=ids,
-        tokens=tokens,
-        truncated=(False,) * len(ids),
-        dropped=dropped,
-        dropped_reasons=reasons,
-        budget=None if told or not tokens else Budget(used=sum(tokens), tokenizer=tokenizer.name),
-    )
-    return priced(stage, request, tokenizer.name) if told else stage
+    whole = (False,) * len(ids)
+    if request.builder is not None or request.told.budget is not None:
+        return priced(ContextAssembly(ids=ids, tokens=tokens, truncated=whole), request, tokenizer.name)
+    budget = Budget(used=sum(tokens), tokenizer=tokenizer.name) if tokens else None
+    return ContextAssembly(ids=ids, tokens=tokens, truncated=whole, budget=budget)
 
 
 def _stage(

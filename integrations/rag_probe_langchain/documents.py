@@ -139,10 +139,10 @@ class Documents:
             return list(dict.fromkeys(texts))
         return texts if len(set(texts)) == len(texts) else list(dict.fromkeys(texts))
 
-    def alone(self, texts: Sequence[str]) -> Ids | None:
-        """The ids of these texts; None unless each is the only text of one passage only."""
-        ids = tuple([self.owners[text] for text in texts])
-        return None if self._variants or set(map(type, ids)) != {str} else ids  # pyright: ignore[reportReturnType]
+    def alone(self, ids: Ids) -> list[str] | None:
+        """The texts of these passages; None unless each is the only text of its passage, and of that one only."""
+        texts: list[str] = list(map(self.whole.get, ids))  # pyright: ignore[reportAssignmentType] - no owner of None
+        return None if self._variants or tuple(map(self.owners.get, texts)) != ids else texts
 
     def wrote(self, text: str, seen: Ids) -> None:
         """Note what a model made of one passage: a passage with that text is made from it."""

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import cProfile
+from unittest.mock import patch
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from langchain_core.documents import Document
 from langchain_core.messages import HumanMessage, SystemMessage
 from langchain_core.runnables import RunnableLambda
 
 from rag_probe import attributes as a
 from rag_probe import faults, tell
+from rag_probe.policy import CapturePolicy
+from rag_probe_langchain import context
+from rag_probe_langchain.origin import unheard
 from rag_probe_langchain.tokens import Tokenizer
 
 from .apps import ANSWER, TEXTS, Scripted, Search, as_text, passages, rag
@@ -209,3 +215,24 @@ def test_passages_of_one_text_are_shared_out_in_linear_time():
     assert few == tuple(f"row {number}" for number in range(50))
     assert len(set(many)) == 200
     assert more_calls < 6 * calls
+
+
+sentences = st.sampled_from(["Goods can be sent back. ", "In the sale\n", "thirty days ", "gift cards never "])
+bodies = st.lists(sentences, min_size=3, max_size=6).map("".join).map(str.strip)
+named = st.lists(st.tuples(st.sampled_from("abcdef"), bodies), min_size=1, max_size=5)
+
+
+@settings(max_examples=200)
+@given(named, st.data())
+def test_what_is_seen_at_a_glance_is_what_the_search_sees(found, data):
+    """Issue B, speed: the usual prompt is known without a search, and nothing else is taken for it."""
+    request = unheard(CapturePolicy())
+    ids = request.documents.add([Document(id=name, page_content=text) for name, text in found]).ids
+    last = data.draw(st.just(ids) | st.lists(st.sampled_from(ids), unique=True).map(tuple))
+    usual = [request.documents.whole[name] for name in last]
+    shown = data.draw(st.just(usual) | st.lists(st.sampled_from([text for _, text in found]), max_size=4))
+    prompt = "Answer:\n" + data.draw(st.sampled_from(["\n\n", "\n- ", "\nPassage of the handbook: "])).join(shown)
+    prompt = prompt[: data.draw(st.just(len(prompt)) | st.integers(0, len(prompt)))]
+    seen = context.assemble(prompt, last, request)
+    with patch.object(context, "_at_a_glance", lambda *_: None):
+        assert context.assemble(prompt, last, request) == seen

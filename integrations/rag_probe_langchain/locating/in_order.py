@@ -9,15 +9,18 @@ from rag_probe_langchain.locating.locate import LONGEST_PROMPT
 
 SHORTEST: Final = 64
 """Characters below which a text may stand somewhere by chance: left to `locate`."""
+LEAST: Final = 12
+"""Characters by which a text is recognised where nobody expects it."""
 _HEAD: Final = 32
 
 
 class InOrder(NamedTuple):
-    """Where the first text stands, and what is left of the prompt without the texts, a line break for each."""
+    """Where the first text stands, and the parts of the prompt around the texts in which one more might."""
 
     start: int
     end: int
     rest: str
+    """A line each; without separators too short to hold anything."""
 
 
 def in_order(prompt: str, texts: Sequence[str]) -> InOrder | None:
@@ -25,25 +28,26 @@ def in_order(prompt: str, texts: Sequence[str]) -> InOrder | None:
 
     None says nothing but that `locate` has to look: also for texts that are short, or end in whitespace.
     """
-    if not texts or len(prompt) > LONGEST_PROMPT or len(min(texts, key=len)) < SHORTEST:
+    if not texts or len(prompt) > LONGEST_PROMPT or list(map(str.strip, texts)) != list(texts):
         return None
     heads = [text[:_HEAD] for text in texts]
-    if len(set(heads)) < len(heads):  # texts that repeat or continue one another may stand in several ways
+    sizes = list(map(len, texts))
+    if min(sizes) < SHORTEST or len(set(heads)) < len(heads):  # texts that begin alike may stand in several ways
         return None
-    rest: list[str] = []
-    first = at = 0
-    for text, head in zip(texts, heads, strict=True):
-        start = prompt.find(head, at)
-        if start >= 0 and not prompt.startswith(text, start):
-            start = prompt.find(text, at)
-        if start < 0 or text[0].isspace() or text[-1].isspace():
-            return None
-        first = first if rest else start
-        rest.append(prompt[at:start])
-        at = start + len(text)
+    first = prompt.find(heads[0])
+    rest = [prompt[:first]]
+    stands = prompt.startswith  # bound once: what follows is done for every passage of every prompt
+    at, gap = first, 0
+    for text, size in zip(texts, sizes, strict=True):
+        start = at + gap  # as far behind the last one as that was behind its own: only the first have to be looked for
+        if not stands(text, start):
+            start = prompt.find(text[:_HEAD], at)
+            gap = start - at
+            if not stands(text, start):
+                return None
+        if gap >= LEAST:
+            rest.append(prompt[at:start])
+        at = start + size
     rest.append(prompt[at:])
     left = "\n".join(rest)
-    for head in heads:
-        if head in left:
-            return None
-    return InOrder(first, first + len(texts[0]), left)
+    return None if any(map(left.__contains__, heads)) else InOrder(first, first + sizes[0], left)

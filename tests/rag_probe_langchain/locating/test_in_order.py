@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag_probe_langchain.locating.in_order import in_order
+from rag_probe_langchain.locating.in_order import LEAST, in_order
 from rag_probe_langchain.locating.locate import locate
 
 words = st.lists(st.sampled_from(["goods", "sale", "thirty", "days", "Gift", "never"]), min_size=16, max_size=24)
@@ -25,7 +25,10 @@ def test_it_agrees_with_the_search(chunks, data):
     assert [item.index for item in found] == list(range(len(chunks)))
     assert not any(item.truncated for item in found)
     assert (found[0].start, found[0].end) == (glance.start, glance.end)
-    assert len(glance.rest) == len(prompt) - sum(map(len, chunks)) + len(chunks)
+    ends = [0, *[item.end for item in found]]
+    around = [prompt[end:start] for end, start in zip(ends, [*[item.start for item in found], None], strict=True)]
+    inner = [piece for piece in around[1:-1] if len(piece) >= LEAST]
+    assert glance.rest == "\n".join([around[0], *inner, around[-1]])
 
 
 ONE, TWO = (" ".join([word] * 20) for word in ("one", "two"))
@@ -34,7 +37,15 @@ ONE, TWO = (" ".join([word] * 20) for word in ("one", "two"))
 def test_it_knows_the_usual_prompt():
     glance = in_order(f"System.\n\n[1] {ONE}\n\n[2] {TWO}\n\nQuestion?", [ONE, TWO])
     assert glance is not None
-    assert glance.rest == "System.\n\n[1] \n\n\n[2] \n\n\nQuestion?"
+    assert glance.rest == "System.\n\n[1] \n\n\nQuestion?"
+
+
+def test_what_stands_between_is_left_where_it_may_hold_something():
+    glance = in_order(f"{ONE}\n\nSee {TWO[:40]}\n\n{TWO}", [ONE, TWO])
+    assert glance is None or TWO[:40] in glance.rest
+    glance = in_order(f"{ONE}\n\nAnother passage\n\n{TWO}", [ONE, TWO])
+    assert glance is not None
+    assert glance.rest == "\n\n\nAnother passage\n\n\n"
 
 
 def test_it_leaves_everything_else_to_the_search():
