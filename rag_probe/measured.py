@@ -9,7 +9,7 @@ from typing import SupportsFloat, SupportsIndex
 
 def number(value: object) -> float | None:
     """A finite float of any number, numpy's and Decimal too; None for a boolean, for text and for all else."""
-    if isinstance(value, (bool, str, bytes)):
+    if value is None or isinstance(value, (bool, str, bytes)):
         return None
     try:
         result = float(value) if isinstance(value, SupportsFloat) else nan

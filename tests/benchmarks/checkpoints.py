@@ -73,7 +73,7 @@ def _graph(saver: SqliteSaver, found: list[Document]) -> Any:
     nodes: dict[str, Any] = {
         "retrieve": lambda state: {"passages": found},
         "filter": lambda state: {"passages": state["passages"][:16]},
-        "draft": lambda state: {"draft": as_text(state["passages"]), "answer": ANSWER},
+        "draft": lambda state: {"draft": as_text(state["passages"]), "answer": ANSWER.format(cited=2)},
     }
     for name, body in nodes.items():
         built.add_node(name, body)

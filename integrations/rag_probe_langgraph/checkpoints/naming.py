@@ -9,7 +9,8 @@ from typing import Final, cast
 
 from xxhash import xxh3_128_hexdigest
 
-from rag_probe_langgraph.checkpoints.plain import Reader, Sent
+from rag_probe_langgraph.checkpoints.built import Sent
+from rag_probe_langgraph.checkpoints.plain import Reader
 from rag_probe_langgraph.checkpoints.saved import Saved, Store, entries, state_of
 
 _PULL: Final = "__pregel_pull"

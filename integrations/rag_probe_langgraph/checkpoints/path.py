@@ -55,12 +55,16 @@ def path_of(turn: Turn, store: Store, reader: Reader, policy: CapturePolicy, rol
 def _read(task: Task, evidence: Evidence, reader: Reader) -> None:
     if task.is_start and task.saved.namespace:
         return  # what a node handed to its subgraph, which is nothing new
+    written = [(write.channel, reader.read(write.value)) for write in task.writes if _is_state(write.channel)]
     if task.is_start:
-        read_input(evidence, {write.channel: reader.read(write.value) for write in task.writes})
-    for write in task.writes:
-        if not write.channel.startswith((BRANCH, "__")) or write.channel in _OUTPUTS:
-            value = reader.read(write.value)
-            read_write(evidence, task.node or "unknown", write.channel, value, given=task.is_start)
+        read_input(evidence, dict(written))
+    for channel, value in written:
+        read_write(evidence, task.node or "unknown", channel, value, given=task.is_start)
+
+
+def _is_state(channel: str) -> bool:
+    """Whether it is the app's, or holds what the app returned."""
+    return not channel.startswith((BRANCH, "__")) or channel in _OUTPUTS
 
 
 def _path(turn: Turn, evidence: Evidence, nodes: tuple[Step[Node], ...], error: str | None) -> EvidencePath:

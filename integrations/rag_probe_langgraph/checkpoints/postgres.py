@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from rag_probe.protocols import SourceError
-from rag_probe_langgraph.checkpoints.plain import Blob, Stored
 from rag_probe_langgraph.checkpoints.rows import Columns, saved_from
 from rag_probe_langgraph.checkpoints.saved import Saved, entries, state_of
+from rag_probe_langgraph.checkpoints.stored import Blob, Stored
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -74,10 +74,10 @@ class PostgresStore:
             yield str(thread)
 
     def saved(self, thread: str, channels: Collection[str] | None) -> list[Saved]:
-        """The checkpoints without their states."""
+        """The checkpoints without their states; before their writes, so that none of these is missing."""
+        checkpoints = self._query(_CHECKPOINTS.format(**self._words), (thread,))
         asked = (channels is None, list(channels or ()), thread)
         writes = self._query(_WRITES.format(**self._words), asked)
-        checkpoints = self._query(_CHECKPOINTS.format(**self._words), (thread,))
         return saved_from(thread, checkpoints, writes, Columns(entries, _blob))
 
     def checkpoint(self, saved: Saved) -> Mapping[str, object]:

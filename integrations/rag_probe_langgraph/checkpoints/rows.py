@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, TypeAlias
 
-from rag_probe_langgraph.checkpoints.plain import Blob
 from rag_probe_langgraph.checkpoints.saved import Saved, Write
+from rag_probe_langgraph.checkpoints.stored import Blob
 
 Row: TypeAlias = tuple[object, ...]
 

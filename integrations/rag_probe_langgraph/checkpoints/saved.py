@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from functools import lru_cache
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple, Protocol, cast
 
-from rag_probe_langgraph.checkpoints.plain import Stored
+from rag_probe_langgraph.checkpoints.stored import Stored
 
+_NAMES: Final = {str}
 _GREGORIAN: Final = 0x01B21DD213814000
 """100-ns intervals between the epoch of UUIDs, 1582-10-15, and ours."""
 
@@ -25,7 +26,8 @@ class Write(NamedTuple):
     """A `Blob`, or the value itself; None also where the channel was not asked for."""
 
 
-class Saved(NamedTuple):
+@dataclass(slots=True, eq=False)
+class Saved:
     """One checkpoint. The state that it holds is read apart, since it is large and seldom needed."""
 
     thread: str
@@ -35,23 +37,18 @@ class Saved(NamedTuple):
     metadata: Mapping[str, object]
     writes: tuple[Write, ...]
     """Of the tasks that ran on it, in the order in which LangGraph applies them."""
+    source: str | None = field(init=False)
+    """`input`, `loop`, `update` or `fork`."""
+    step: int | None = field(init=False)
+    """The step that wrote it; its own tasks run in the next one."""
+    at: int | None = field(init=False)
+    """When it was written: nanoseconds since the epoch, from its id; None for an id without a time."""
 
-    @property
-    def source(self) -> str | None:
-        """`input`, `loop`, `update` or `fork`."""
-        source = self.metadata.get("source")
-        return source if isinstance(source, str) else None
-
-    @property
-    def step(self) -> int | None:
-        """The step that wrote it; its own tasks run in the next one."""
-        step = self.metadata.get("step")
-        return step if isinstance(step, int) and not isinstance(step, bool) else None
-
-    @property
-    def at(self) -> int | None:
-        """When it was written: nanoseconds since the epoch, from its id; None for an id without a time."""
-        return instant_of(self.id)
+    def __post_init__(self) -> None:
+        source, step = self.metadata.get("source"), self.metadata.get("step")
+        self.source = source if isinstance(source, str) else None
+        self.step = step if isinstance(step, int) and not isinstance(step, bool) else None
+        self.at = instant_of(self.id)
 
 
 class Store(Protocol):
@@ -84,12 +81,11 @@ def entries(value: object) -> Mapping[str, object]:
     if not isinstance(value, dict):
         return {}
     found = cast("Mapping[object, object]", value)
-    if all(isinstance(name, str) for name in found):
+    if set(map(type, found)) <= _NAMES:
         return cast("Mapping[str, object]", found)
     return {name: item for name, item in found.items() if isinstance(name, str)}
 
 
-@lru_cache(maxsize=4096)
 def instant_of(checkpoint_id: str) -> int | None:
     """The time inside a version 6 UUID."""
     digits = checkpoint_id.replace("-", "")

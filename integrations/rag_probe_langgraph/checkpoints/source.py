@@ -14,13 +14,14 @@ from rag_probe.path import EvidencePath
 from rag_probe.policy import CapturePolicy, policy_from_environment
 from rag_probe.protocols import Selection, Source, SourceError, SourceOptions
 from rag_probe_langgraph.checkpoints.path import path_of
-from rag_probe_langgraph.checkpoints.plain import Reader, Serde
+from rag_probe_langgraph.checkpoints.plain import Reader
 from rag_probe_langgraph.checkpoints.postgres import PostgresStore
 from rag_probe_langgraph.checkpoints.roles import Role, load_roles, wanted
 from rag_probe_langgraph.checkpoints.saved import Store
 from rag_probe_langgraph.checkpoints.saver import SaverStore
 from rag_probe_langgraph.checkpoints.selecting import in_order, is_selected
 from rag_probe_langgraph.checkpoints.sqlite import SqliteStore
+from rag_probe_langgraph.checkpoints.stored import Serde
 from rag_probe_langgraph.checkpoints.told import Told
 from rag_probe_langgraph.checkpoints.turns import turns_of
 

@@ -11,9 +11,10 @@ from typing import Final, cast
 from urllib.parse import quote
 
 from rag_probe.protocols import SourceError
-from rag_probe_langgraph.checkpoints.plain import Blob, Reader
+from rag_probe_langgraph.checkpoints.plain import Reader
 from rag_probe_langgraph.checkpoints.rows import Columns, saved_from
 from rag_probe_langgraph.checkpoints.saved import Saved, entries
+from rag_probe_langgraph.checkpoints.stored import Blob
 
 _COLUMNS: Final = {
     "checkpoints": {"thread_id", "checkpoint_ns", "checkpoint_id", "parent_checkpoint_id", "type", "checkpoint"},
@@ -75,18 +76,18 @@ class SqliteStore:
             yield str(thread)
 
     def saved(self, thread: str, channels: Collection[str] | None) -> list[Saved]:
-        """The checkpoints without their states."""
+        """The checkpoints without their states; before their writes, so that none of these is missing."""
+        checkpoints = self._query(
+            "SELECT checkpoint_ns, checkpoint_id, parent_checkpoint_id, metadata FROM checkpoints "
+            "WHERE thread_id = ? ORDER BY checkpoint_id",
+            (thread,),
+        )
         wanted = "1" if channels is None else f"channel IN ({','.join('?' * len(channels))})"
         writes = self._query(
             f"SELECT checkpoint_ns, checkpoint_id, task_id, {self._path_column}, idx, channel, type, "  # noqa: S608 - no value is written into it
             f"CASE WHEN {wanted} OR substr(channel, 1, 2) = '{_OWN}' THEN value END FROM writes WHERE thread_id = ? "
             f"ORDER BY checkpoint_id, {self._path_column}, task_id, idx",
             (*(channels or ()), thread),
-        )
-        checkpoints = self._query(
-            "SELECT checkpoint_ns, checkpoint_id, parent_checkpoint_id, metadata FROM checkpoints "
-            "WHERE thread_id = ? ORDER BY checkpoint_id",
-            (thread,),
         )
         return saved_from(thread, checkpoints, writes, Columns(_metadata, _written))
 
@@ -130,6 +131,7 @@ def _written(kind: object, data: object) -> Blob | None:
 
 def _metadata(stored: object) -> Mapping[str, object]:
     try:
-        return entries(json.loads(cast("bytes | str", stored)) if stored else None)
+        text = stored.decode() if isinstance(stored, bytes) else cast(str, stored)  # json would guess the encoding
+        return entries(json.loads(text) if text else None)
     except (ValueError, RecursionError, TypeError):
         return {}

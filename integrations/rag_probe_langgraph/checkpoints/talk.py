@@ -22,9 +22,9 @@ def messages_in(value: object) -> list[BaseMessage]:
     """`value` as messages, if it is one or a list of nothing else."""
     if isinstance(value, BaseMessage):
         return [value]
-    items = cast("list[object]", value) if isinstance(value, list) else []
-    messages = [item for item in items if isinstance(item, BaseMessage)]
-    return messages if len(messages) == len(items) else []
+    if isinstance(value, list) and all(isinstance(item, BaseMessage) for item in cast("list[object]", value)):
+        return cast("list[BaseMessage]", value)
+    return []
 
 
 def read_messages(evidence: Evidence, node: str, channel: str, messages: Sequence[BaseMessage]) -> None:

@@ -8,9 +8,11 @@ from itertools import pairwise
 from typing import Final, NamedTuple, cast
 
 from rag_probe.stages import NodeOutcome
+from rag_probe_langgraph.checkpoints.built import Asked
 from rag_probe_langgraph.checkpoints.naming import Namer
-from rag_probe_langgraph.checkpoints.plain import Asked, Reader, Unreadable
+from rag_probe_langgraph.checkpoints.plain import Reader
 from rag_probe_langgraph.checkpoints.saved import Saved, Store, Write, entries, state_of
+from rag_probe_langgraph.checkpoints.stored import Unreadable
 from rag_probe_langgraph.checkpoints.turns import Turn
 
 _NOBODY: Final = "00000000-0000-0000-0000-000000000000"

@@ -13,8 +13,8 @@ from rag_probe_langchain.question import question_in
 from rag_probe_langchain.scan import lists_in
 from rag_probe_langgraph.checkpoints.evidence import Evidence
 from rag_probe_langgraph.checkpoints.passages import read_passages
-from rag_probe_langgraph.checkpoints.plain import Unreadable
 from rag_probe_langgraph.checkpoints.roles import role_of
+from rag_probe_langgraph.checkpoints.stored import Unreadable
 from rag_probe_langgraph.checkpoints.talk import messages_in, read_messages
 from rag_probe_langgraph.checkpoints.texts import read_text
 

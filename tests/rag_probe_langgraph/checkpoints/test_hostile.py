@@ -19,10 +19,12 @@ from rag_probe.protocols import Selection
 from rag_probe_collector.cli.path_view import view
 from rag_probe_collector.cli.paths import as_line
 from rag_probe_langgraph.checkpoints import open_checkpoints
+from rag_probe_langgraph.checkpoints.built import Asked, Sent
 from rag_probe_langgraph.checkpoints.path import path_of
-from rag_probe_langgraph.checkpoints.plain import Asked, Blob, Reader, Sent
+from rag_probe_langgraph.checkpoints.plain import Reader
 from rag_probe_langgraph.checkpoints.roles import ROLES
 from rag_probe_langgraph.checkpoints.saved import Saved, Write
+from rag_probe_langgraph.checkpoints.stored import Blob
 from rag_probe_langgraph.checkpoints.turns import turns_of
 
 any_text = st.text(st.characters(exclude_categories=()), max_size=8)

@@ -13,7 +13,9 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.types import Interrupt, Send
 
-from rag_probe_langgraph.checkpoints.plain import Asked, Blob, Reader, Sent, Unreadable
+from rag_probe_langgraph.checkpoints.built import Asked, Sent
+from rag_probe_langgraph.checkpoints.plain import Reader
+from rag_probe_langgraph.checkpoints.stored import Blob, Unreadable
 
 
 def packed(code: int, *made_of: object) -> Blob:
