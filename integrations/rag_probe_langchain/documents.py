@@ -85,6 +85,11 @@ class Documents:
         ids = self._identify(rows_of(strangers)).ids
         return [item for item, name in zip(strangers, ids, strict=True) if name not in self.whole]
 
+    def seen(self, value: object) -> Ids:
+        """What a list held when it was last looked at; `()` of all else."""
+        seen = self._lists.get(id(value))
+        return () if seen is None else seen.ids
+
     def before(self, passages: Sequence[object]) -> Ids:
         """The ids as they were when the list was last looked at: a step may have changed it in place since."""
         seen = self._lists.get(id(passages))
@@ -94,17 +99,29 @@ class Documents:
 
     def now(self, passages: Sequence[object]) -> Ids:
         """The ids in their present order."""
+        ids = self.known(passages)
+        return self.add(passages).ids if ids is None else ids
+
+    def known(self, passages: Sequence[object]) -> Ids | None:
+        """The ids in their present order; None where one of the passages was never seen as this object."""
         seen = self._lists.get(id(passages))
         if seen is not None and len(seen.copy) == len(passages) and all(map(is_, seen.copy, passages)):
             return seen.ids
-        documents = bare(passages)
         try:
-            ids = tuple(map(self._by_object.__getitem__, map(id, documents)))
+            ids = tuple(map(self._by_object.__getitem__, map(id, passages)))
         except KeyError:
-            return self.add(passages).ids
-        if documents is not passages:
-            self._score(ids, _paired(passages))
-        self._remember(passages, ids)
+            ids = self._known_pairs(passages)
+        if ids is not None:
+            self._remember(passages, ids)
+        return ids
+
+    def _known_pairs(self, passages: Sequence[object]) -> Ids | None:
+        """`known` of pairs with scores."""
+        documents = bare(passages)
+        ids = tuple(filter(None, map(self._by_object.get, map(id, documents))))
+        if documents is passages or len(ids) < len(documents):
+            return None
+        self._score(ids, _paired(passages))
         return ids
 
     def name_of(self, document: Document) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import filterfalse
 from typing import NamedTuple
 
 from rag_probe_langchain.run import Ids
@@ -34,8 +35,7 @@ def changes(before: Mapping[str, Ids], after: Mapping[str, Ids], inner: Sequence
             continue
         if source in found and before.get(key) != source:
             continue
-        kept = set(ids)
-        dropped = tuple(dict.fromkeys([name for name in source if name not in kept]))
+        dropped = fallen(source, ids)
         moved = is_moved(source, ids)
         if dropped or moved:
             found[source] = Change(source, ids, dropped, moved, late=source in inner and source not in before.values())
@@ -63,11 +63,16 @@ def _source(before: Mapping[str, Ids], key: str, ids: Ids, inner: Sequence[Ids])
     return union if wanted < set(union) else None
 
 
-def is_moved(source: Sequence[str], ids: Sequence[str]) -> bool:
+def fallen(source: Ids, ids: Ids) -> Ids:
+    """Those of `source` that are not in `ids`, each once."""
+    return tuple(dict.fromkeys(filterfalse(set(ids).__contains__, source)))
+
+
+def is_moved(source: Ids, ids: Ids) -> bool:
     """Whether those of `source` that are in `ids` stand in another order there."""
     kept = set(ids)
-    if [name for name in source if name in kept] == list(ids):  # the usual case, without a look at duplicates
+    if tuple(filter(kept.__contains__, source)) == ids:  # the usual case, without a look at duplicates
         return False
-    stayed = [name for name in dict.fromkeys(source) if name in kept]
     there = set(source)
-    return stayed != [name for name in dict.fromkeys(ids) if name in there]
+    stayed = filter(kept.__contains__, dict.fromkeys(source))
+    return list(stayed) != list(filter(there.__contains__, dict.fromkeys(ids)))

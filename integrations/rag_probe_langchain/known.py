@@ -18,7 +18,7 @@ _RESULTS: Final = 64
 
 def known_to(inside: Run | None, request: Request) -> Known:
     """The last known set as the code inside that run sees it: of the node around it, else of the question."""
-    while inside is not None:
+    while request.has_nodes and inside is not None:
         if inside.known is not None:
             return inside.known
         inside = inside.parent
@@ -27,6 +27,7 @@ def known_to(inside: Run | None, request: Request) -> Known:
 
 def enter(node: Run) -> None:
     """A node begins with what the steps before its own left, not with what those beside it do."""
+    node.request.has_nodes = True
     outer = known_to(node.parent, node.request)
     last, joining = outer.began if outer.step == _step(node) else (outer.last, outer.joining)
     node.known = Known(last, joining)
@@ -83,12 +84,13 @@ def passed(inside: Run | None, request: Request, after: Ids, before: Ids | None 
     while inside is not None:
         results = inside.results
         if results is None:
-            results = inside.results = []
+            inside.results = [after]
+        else:
+            if before is not None and before in results:
+                results.remove(before)
+            if len(results) < _RESULTS:
+                results.append(after)
         inside.inner_end = touched
-        if before is not None and before in results:
-            results.remove(before)
-        if len(results) < _RESULTS:
-            results.append(after)
         inside = None if inside.is_retrieval else inside.parent
 
 

@@ -106,6 +106,8 @@ class Request:
         """What has ended and has no span yet."""
         self.links: list[Link] = []
         self.known = Known()
+        self.has_nodes = False
+        """Whether a node has a last known set of its own."""
         self.texts: list[TextStep] = []
         self.made: list[Made] = []
         self.told = _NOTHING_TOLD

@@ -36,15 +36,16 @@ def is_plumbing(run: Run, outputs: object) -> bool:
 
 def step_ended(run: Run, outputs: object, ended: int) -> dict[str, Value]:
     """Record what the step turned out to be, beside it or under its node; returns what a marked step says of itself."""
-    run.empty = outputs is None or mapping(outputs) == {}
     if run.fan is not None:
         settle(run)
     documents = run.request.documents
     if run.trace_policy is not None:
         run.held = held(run.trace_policy, run.inputs, outputs)
     after = lists_in(outputs)
-    if run.node is not None and documents.any and gather(run, after, outputs, ended):
-        return {}
+    if run.node is not None:
+        run.empty = outputs is None or mapping(outputs) == {}
+        if documents.any and gather(run, after, outputs, ended):
+            return {}
     if run.mark is not None:
         return _marked(run, after, outputs, ended)
     if run.inside_mark or not (after or documents.any):
@@ -70,26 +71,37 @@ def _marked(run: Run, after: Sequence[Found], outputs: object, ended: int) -> di
 
 
 def _inferred(run: Run, before: Mapping[str, Ids], after: Sequence[Found], ended: int) -> None:
-    documents = run.request.documents
-    sets: dict[str, Ids] = {}
-    for key, passages in after:
-        if passages:
-            called = run.kind == "tool" and not before and run.results is None
-            news = bare(passages) if called else documents.news(passages)
-            if news:
-                _retrieved(run, news, ended, added=bool(before) and len(news) < len(passages))
-        if passages or key in before or not key:
-            sets[key] = documents.now(passages)
+    sets = _after(run, before, after, ended)
     if not before and run.results is None:
         return
     if len(before) > 1 or (before and not all(sets.values())):
         before = without_leftovers(run, before, after)
-    for change in changes(before, sets, run.results or ()):
+    found = changes(before, sets, run.results or ())
+    for change in found:
         _changed(run, change, ended)
     direct = sets.get("")
     if direct and before:
         _rescored(run, direct, ended)
-        narrowed(run.parent, run.request, direct)
+        if not found or found[-1].after != direct:
+            narrowed(run.parent, run.request, direct)
+
+
+def _after(run: Run, before: Mapping[str, Ids], after: Sequence[Found], ended: int) -> dict[str, Ids]:
+    """The lists that came out, by their keys; what is new in them was searched."""
+    documents = run.request.documents
+    called = run.kind == "tool" and not before and run.results is None
+    sets: dict[str, Ids] = {}
+    for key, passages in after:
+        if not (passages or key in before or not key):
+            continue
+        ids = documents.known(passages)
+        if ids is None or (called and passages):
+            news = bare(passages) if called else documents.news(passages)
+            if news:
+                _retrieved(run, news, ended, added=bool(before) and len(news) < len(passages))
+            ids = documents.now(passages)
+        sets[key] = ids
+    return sets
 
 
 def _changed(run: Run, change: Change, ended: int) -> None:
@@ -144,4 +156,7 @@ def _is_known(request: Request, text: str) -> bool:
 
 
 def _before(documents: Documents, inputs: object) -> dict[str, Ids]:
+    ids = documents.seen(inputs)
+    if ids:
+        return {"": ids}
     return {key: ids for key, passages in lists_in(inputs) if (ids := documents.before(passages))}
