@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TypeAlias
 from uuid import UUID
 
@@ -134,7 +133,7 @@ def _end_one(run: Run, now: int, ending: Ending, outputs: object, error: BaseExc
         else:
             command = None if error is None else handed_up(error)
             said = ending(run, written(outputs), now) if command is None else step_ended(run, written(command), now)
-            said.update(encode_node(replace(run.node, outcome=_node_outcome(run, error))))
+            said.update(encode_node(run.node, _node_outcome(run, error)))
             if error is None or command is not None:
                 leave(run)
         if run.parent is None:

@@ -28,6 +28,8 @@ def handed_up(error: BaseException) -> object:
 
 def written(outputs: object) -> object:
     """What a node or a tool writes to the state: of a Command, or of each in a list of them, the update."""
+    if type(outputs) is dict:  # pyright: ignore[reportUnknownArgumentType] - any dict: what nodes return, mostly
+        return outputs  # pyright: ignore[reportUnknownVariableType] - as above
     items = sequence(outputs)
     if items is not None:
         return [written(item) for item in items] if any(map(_is_command, items[:_COMMANDS])) else outputs

@@ -9,9 +9,9 @@ Readers trust nothing: a value of the wrong kind, or of a length that does not f
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import chain
+from itertools import chain, compress, repeat
 from math import isfinite
-from operator import itemgetter
+from operator import is_not, itemgetter
 from typing import Final, TypeAlias, TypeVar
 
 from rag_probe.attributes import Attributes, Value
@@ -80,6 +80,11 @@ def put_known(out: dict[str, Value], *values: tuple[str, _Scalar | None]) -> Non
             out[name] = value
         elif (sendable := _sendable(value)) is not None:
             out[name] = sendable
+
+
+def put_fields(out: dict[str, Value], names: Sequence[str], values: Sequence[_Scalar | None]) -> None:
+    """The same for many fields, few of them known: the others are passed over in C."""
+    put_known(out, *compress(zip(names, values, strict=True), map(is_not, values, repeat(None))))
 
 
 def get_list(attributes: Attributes, name: str, kind: type[T]) -> tuple[T, ...] | None:

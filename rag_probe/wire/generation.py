@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Final, TypeVar
 
 from rag_probe import attributes as a
 from rag_probe.attributes import Attributes, Value
 from rag_probe.stages import Generation, ToolCall
-from rag_probe.wire.columns import get, get_list, put_known
+from rag_probe.wire.columns import get, get_list, put_fields, put_known
 from rag_probe.wire.content import Names, get_content, put_content
 from rag_probe.wire.context import decode_context, put_context
 
@@ -15,6 +16,30 @@ K = TypeVar("K", str, int)
 
 _PROMPT: Final = Names(a.PROMPT_LENGTH, a.PROMPT_DIGEST, a.INPUT_MESSAGES)
 _OUTPUT: Final = Names(a.OUTPUT_LENGTH, a.OUTPUT_DIGEST, a.OUTPUT_MESSAGES)
+_NAMES: Final = (
+    a.PROVIDER,
+    a.REQUEST_MODEL,
+    a.RESPONSE_MODEL,
+    a.INPUT_TOKENS,
+    a.OUTPUT_TOKENS,
+    a.CACHE_READ_TOKENS,
+    a.CACHE_WRITE_TOKENS,
+    a.REASONING_TOKENS,
+    a.GENERATION_ROLE,
+    a.GENERATION_CACHE_HIT,
+)
+_VALUES: Final = attrgetter(
+    "provider",
+    "model",
+    "response_model",
+    "input_tokens",
+    "output_tokens",
+    "cached_tokens",
+    "cache_write_tokens",
+    "reasoning_tokens",
+    "role",
+    "cache_hit",
+)
 
 _OLDER: Final = {
     a.PROVIDER: "gen_ai.system",
@@ -30,24 +55,9 @@ def encode_generation(stage: Generation, cap: int) -> dict[str, Value]:
     out: dict[str, Value] = {a.OPERATION: stage.operation, a.STAGE: "generation"}
     if stage.context is not None:
         put_context(out, stage.context, cap)
-    put_known(
-        out,
-        (a.PROVIDER, stage.provider),
-        (a.REQUEST_MODEL, stage.model),
-        (a.RESPONSE_MODEL, stage.response_model),
-        (a.INPUT_TOKENS, stage.input_tokens),
-        (a.OUTPUT_TOKENS, stage.output_tokens),
-        (a.CACHE_READ_TOKENS, stage.cached_tokens),
-        (a.CACHE_WRITE_TOKENS, stage.cache_write_tokens),
-        (a.REASONING_TOKENS, stage.reasoning_tokens),
-    )
+    put_fields(out, _NAMES, _VALUES(stage))
     if stage.finish_reasons:
         out[a.FINISH_REASONS] = stage.finish_reasons
-    put_known(
-        out,
-        (a.GENERATION_ROLE, stage.role),
-        (a.GENERATION_CACHE_HIT, stage.cache_hit),
-    )
     put_content(out, _PROMPT, stage.prompt)
     put_content(out, _OUTPUT, stage.output)
     return out

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Final
 
 from rag_probe import attributes as a
 from rag_probe.attributes import Attributes, Value
 from rag_probe.stages import Node, NodeOutcome
-from rag_probe.wire.columns import get, put_known
+from rag_probe.wire.columns import get, put_fields
 
 NODE_OUTCOMES: Final[dict[str, NodeOutcome]] = {
     "ok": "ok",
@@ -19,19 +20,23 @@ NODE_OUTCOMES: Final[dict[str, NodeOutcome]] = {
     "pending": "pending",
 }
 
+_NAMES: Final = (
+    a.NODE_STEP,
+    a.NODE_TASK_ID,
+    a.NODE_CHECKPOINT_ID,
+    a.NODE_CHECKPOINT_NS,
+    a.NODE_ATTEMPT,
+    a.NODE_OUTCOME,
+)
+_VALUES: Final = attrgetter("step", "task_id", "checkpoint_id", "checkpoint_ns", "attempt", "outcome")
 
-def encode_node(node: Node) -> dict[str, Value]:
-    """`gen_ai.operation.name` follows the open proposal for graph nodes."""
+
+def encode_node(node: Node, outcome: NodeOutcome | None = None) -> dict[str, Value]:
+    """`gen_ai.operation.name` follows the open proposal for graph nodes; an `outcome` is the node's, known since."""
     out: dict[str, Value] = {a.OPERATION: "invoke_node", a.NODE_NAME: node.name}
-    put_known(
-        out,
-        (a.NODE_STEP, node.step),
-        (a.NODE_TASK_ID, node.task_id),
-        (a.NODE_CHECKPOINT_ID, node.checkpoint_id),
-        (a.NODE_CHECKPOINT_NS, node.checkpoint_ns),
-        (a.NODE_ATTEMPT, node.attempt),
-        (a.NODE_OUTCOME, node.outcome),
-    )
+    put_fields(out, _NAMES, _VALUES(node))
+    if outcome is not None:
+        out[a.NODE_OUTCOME] = outcome
     return out
 
 
