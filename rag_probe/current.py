@@ -35,6 +35,10 @@ class CurrentRun(Protocol):
         """Add a stage that the app recorded itself, as a child of this run; never raises."""
         ...
 
+    def fail(self, kind: str, step: str | None, started_ns: int, ended_ns: int, error: str) -> None:
+        """Add a stage that raised before the app had said anything of it; never raises."""
+        ...
+
     def name_of(self, item: object) -> str | None:
         """The id by which this run records a passage; None leaves it to what the item says itself. Never raises."""
         ...

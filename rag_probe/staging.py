@@ -147,8 +147,11 @@ def _record(opened: _Opened, ended_ns: int, error: str | None) -> None:
         _span(recorder, started_ns, ended_ns, error, context)
     elif recorder.noted:
         run.record(run.policy.admit(recorder.stage()), started_ns, ended_ns, error)
-    elif recorder.budget is not None:
-        run.tell(Told(budget=recorder.budget))
+    else:
+        if recorder.budget is not None:
+            run.tell(Told(budget=recorder.budget))
+        if error is not None:
+            run.fail(recorder.kind, recorder.step, started_ns, ended_ns, error)
 
 
 def _span(recorder: Recorder, started_ns: int, ended_ns: int, error: str | None, context: Context) -> None:

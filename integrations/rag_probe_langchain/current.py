@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 
 from rag_probe import attributes as a
+from rag_probe.attributes import Value
 from rag_probe.current import Told
 from rag_probe.faults import log_once
 from rag_probe.policy import CapturePolicy
 from rag_probe.stages import ContextAssembly, Filtering, PermissionCheck, Rerank, Retrieval, Stage, Verdicts
 from rag_probe.verdicts import followed
 from rag_probe.wire import encode
+from rag_probe.wire.columns import put_known
 from rag_probe_langchain.bodies import around
 from rag_probe_langchain.known import at_hand, found, narrowed, passed
 from rag_probe_langchain.nodes import LONGEST
@@ -38,6 +40,19 @@ class Current:
                 if self.run.request.recording:
                     self.run.request.touched = max(self.run.request.touched, ended_ns)
                     _record(self.run, stage, started_ns, ended_ns, error)
+        except Exception as fault:  # as promised
+            log_once("stage", fault)
+
+    def fail(self, kind: str, step: str | None, started_ns: int, ended_ns: int, error: str) -> None:
+        """Add a stage that raised before the app had said anything of it; never raises."""
+        try:
+            request = self.run.request
+            with request.lock:
+                if request.recording:
+                    request.touched = max(request.touched, ended_ns)
+                    said: dict[str, Value] = {a.STAGE: kind, a.ERROR_TYPE: error}
+                    put_known(said, (a.STEP_NAME, step))
+                    request.pending.append(StageSpan(self.run, said, started_ns, ended_ns))
         except Exception as fault:  # as promised
             log_once("stage", fault)
 

@@ -44,6 +44,10 @@ class FakeRun:
         assert started_ns <= ended_ns
         self.recorded.append((stage, error))
 
+    def fail(self, kind, step, started_ns, ended_ns, error):
+        assert started_ns <= ended_ns
+        self.recorded.append((kind, step, error))
+
     def name_of(self, item):
         return None
 

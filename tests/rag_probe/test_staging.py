@@ -12,6 +12,7 @@ from opentelemetry import trace
 from opentelemetry.trace import StatusCode
 
 from rag_probe import current, stage
+from rag_probe.current import Told
 from rag_probe.policy import CapturePolicy
 from rag_probe.recorders import ContextRecorder, FilterRecorder, PermissionRecorder, RerankRecorder
 from rag_probe.stages import Budget, ContextAssembly, Filtering, PermissionCheck, Rerank
@@ -164,6 +165,13 @@ def test_an_exception_is_told_to_a_run_by_its_type(run):
     with pytest.raises(KeyError):
         keep_and_fail()
     assert run.recorded == [(Filtering(step="f", kept=("a",)), "KeyError")]
+
+
+def test_one_that_raises_before_anything_is_said_is_told_to_a_run_too(run):
+    with pytest.raises(TypeError), stage("context", "pack", limit=620) as s:
+        s.add()
+    assert run.told == [Told(budget=Budget(limit=620))]
+    assert run.recorded == [("context", "pack", "TypeError")]
 
 
 def test_what_a_framework_raises_to_steer_is_no_error(run, monkeypatch):
@@ -323,4 +331,4 @@ def test_a_decorated_function_that_fails(run):
 
     with pytest.raises(KeyError):
         broken([A])
-    assert run.recorded == []
+    assert run.recorded == [("filter", "broken", "KeyError")]

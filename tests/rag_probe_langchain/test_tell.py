@@ -277,6 +277,25 @@ def test_a_block_that_fails_says_so():
     assert recorder.one("rag.filter")[a.ERROR_TYPE] == "KeyError"
 
 
+@pytest.mark.parametrize(("said", "kept"), [(["returns"], ("returns",)), ([], None)])
+def test_a_wrong_call_inside_a_block_loses_nothing_that_was_said(said, kept):
+    """Nothing said is not captured, and named so; that it failed is seen."""
+
+    def step(found):
+        with stage("permission", "acl") as check:
+            for each in said:
+                check.allow(each)
+            check.allow()
+
+    recorder = Recorder()
+    with pytest.raises(TypeError):
+        rag(steps=RunnableLambda(step)).invoke(QUESTION, recorder.config)
+    check = recorder.one("rag.permission acl")
+    assert (check.get(a.PERMISSION_IDS), check[a.ERROR_TYPE]) == (kept, "TypeError")
+    (path,) = paths_of(recorder.spans)
+    assert ("permissions" in path.not_captured) is (kept is None)
+
+
 def test_outside_of_any_run_nothing_happens():
     tell.outcome("abstained")
     with stage("permission") as decided:
