@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from langchain_core.documents import Document
 from langchain_core.runnables import RunnableConfig
@@ -29,8 +29,12 @@ async def apermitted(
         return _noted(check, documents, await averdicts(allow, documents, config))
 
 
-def _noted(check: PermissionRecorder, documents: Sequence[Document], said: Sequence[Verdict]) -> list[Document]:
-    for name, verdict in zip(names_of(documents), said, strict=True):
+def _noted(check: PermissionRecorder, documents: Sequence[Document], said: Iterable[Verdict]) -> list[Document]:
+    """Each as it comes: those before an `allow` that raises were decided."""
+    allowed: list[Document] = []
+    for document, name, verdict in zip(documents, names_of(documents), said, strict=True):
         note = check.allow if verdict.allowed else check.deny
         note(name, verdict.reason)
-    return [document for document, verdict in zip(documents, said, strict=True) if verdict.allowed]
+        if verdict.allowed:
+            allowed.append(document)
+    return allowed

@@ -25,13 +25,13 @@ class Verdict(NamedTuple):
     reason: str | None = None
 
 
-def verdicts(allow: Allow, documents: Sequence[Document], config: RunnableConfig) -> list[Verdict]:
+def verdicts(allow: Allow, documents: Sequence[Document], config: RunnableConfig) -> Iterator[Verdict]:
     """What `allow` says of each. Raises what it raises, and a TypeError for an answer that is none: never lets pass."""
-    return [_read(_here(answer)) for answer in _asked(allow, documents, config)]
+    return (_read(_here(answer)) for answer in _asked(allow, documents, config))
 
 
 async def averdicts(allow: Allow, documents: Sequence[Document], config: RunnableConfig) -> list[Verdict]:
-    """The same: coroutines side by side (within the config's `max_concurrency`), a function in LangChain's executor."""
+    """All or none: coroutines side by side (by the config's `max_concurrency`), a function in LangChain's executor."""
     if inspect.iscoroutinefunction(allow) or inspect.iscoroutinefunction(getattr(allow, "__call__", None)):  # noqa: B004
         asked = cast("list[Coroutine[Any, Any, object]]", _all_asked(allow, documents, config))
         return list(map(_read, await gather_with_concurrency(config.get("max_concurrency"), *asked)))

@@ -156,7 +156,10 @@ def test_a_check_that_raises_lets_nothing_pass_and_is_an_error(make, how):
     recorder = Recorder()
     with pytest.raises(PermissionError):
         run(make(allow), how, recorder.config)
-    assert recorder.named("rag.permission") == []
+    check = recorder.one("rag.permission")
+    assert check[a.ERROR_TYPE] == "PermissionError"
+    decided = {"sync": ("returns", "sale"), "async": None}  # there they are asked in a thread, all at once
+    assert check.get(a.PERMISSION_IDS) == decided[how]
     outer = [span for span in recorder.named("retrieval") if span.parent is None]
     assert [span.attributes[a.ERROR_TYPE] for span in outer] == ["PermissionError"]
     assert_well_formed(recorder.spans)
