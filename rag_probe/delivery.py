@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from time import monotonic
 from typing import Final, Generic, Protocol, TypeVar
 
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
+
+_PATIENCE_MS: Final = 30_000
+"""As long as the SDK waits."""
+_LEAST_MS: Final = 500
+"""For a line whose turn comes when the others have taken all the time."""
 
 _left_alone: Final[list[object]] = []
 """Exporters of parent processes: collected, they would close connections that are not this process's."""
@@ -24,8 +30,8 @@ class Line(Generic[E]):
     """Hands something to an exporter of this process, and counts what it could not deliver.
 
     A forked child inherits open connections, and what two processes write into one of them nobody can read: where
-    `make` is given, the child gets an exporter of its own. Once `hurried`, the first failure is the last try, so that
-    an endpoint that is down keeps a process for one OTEL_EXPORTER_OTLP_TIMEOUT, not for one with every batch.
+    `make` is given, the child gets an exporter of its own. Once it is to `hurry`, the first failure is the last try, so
+    that an endpoint that is down keeps a process once, not with every batch.
     """
 
     def __init__(self, exporter: E, make: Callable[[], E | None] | None) -> None:
@@ -37,6 +43,17 @@ class Line(Generic[E]):
         """Batches that were not delivered."""
         self.hurried = False
         self._over = False
+        self._until: float | None = None
+
+    def hurry(self, seconds: float | None) -> None:
+        """From now on the first failure is the last try; with `seconds`, the end waits no longer than that from now."""
+        self.hurried = True
+        self._until = None if seconds is None else monotonic() + seconds
+
+    @property
+    def patience_ms(self) -> int:
+        """Milliseconds that the end may still take."""
+        return _PATIENCE_MS if self._until is None else max(_LEAST_MS, int((self._until - monotonic()) * 1000))
 
     def deliver(self, export: Callable[[E], bool]) -> bool:
         """Whether it was delivered; not tried where that is known to be in vain. Raises what the exporter does."""
@@ -96,10 +113,14 @@ class Outlet(BatchSpanProcessor):
         """Batches that were not delivered."""
         return self._delivery.failures
 
-    def hurry(self) -> None:
-        """From now on the first failure is the last try."""
-        self._delivery.hurried = True
+    def hurry(self, seconds: float | None = None) -> None:
+        """As for a line."""
+        self._delivery.hurry(seconds)
 
     def give_up(self) -> None:
         """Drop what waits, and stop trying."""
         self._delivery.shutdown()
+
+    def shutdown(self) -> None:
+        """Send what waits, for as long as that may take; the SDK's own processor would wait for half a minute."""
+        self._batch_processor.shutdown(timeout_millis=self._delivery.patience_ms)

@@ -63,19 +63,19 @@ class Pushing(PeriodicExportingMetricReader):
         """Batches that were not delivered."""
         return self._delivery.failures
 
-    def hurry(self) -> None:
-        """From now on the first failure is the last try."""
-        self._delivery.hurried = True
+    def hurry(self, seconds: float | None = None) -> None:
+        """As for a line."""
+        self._delivery.hurry(seconds)
 
     def give_up(self) -> None:
         """Stop trying."""
         self._delivery.shutdown()
 
     def shutdown(self, timeout_millis: float = 30_000, **_: object) -> None:
-        """Export a last time; a second call does nothing."""
+        """Export a last time, for as long as that may take; a second call does nothing."""
         if not self._ended:
             self._ended = True
-            super().shutdown(timeout_millis)  # pyright: ignore[reportUnknownMemberType]
+            super().shutdown(min(timeout_millis, self._delivery.patience_ms))  # pyright: ignore[reportUnknownMemberType]
             _forget(self)
 
 
@@ -92,7 +92,7 @@ class Pulled:
         """Nothing waits."""
         return True
 
-    def hurry(self) -> None:
+    def hurry(self, seconds: float | None = None) -> None:
         """As above."""
 
     def give_up(self) -> None:

@@ -17,6 +17,10 @@ from rag_probe.faults import log_once, warn_once
 _HANDLE: Final = "_rag_probe_handle"
 """Kept on the provider, where it outlives a reload of this module."""
 
+_EXPORT_TIMEOUT: Final = "OTEL_BSP_EXPORT_TIMEOUT"
+_EXIT_SECONDS: Final = 3.0
+"""Short for who waits at a terminal, long for an endpoint that answers."""
+
 _lock: Final = threading.RLock()
 os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
@@ -29,7 +33,7 @@ class _Flushable(Protocol):
 class _Outlet(_Flushable, Protocol):
     @property
     def failures(self) -> int: ...
-    def hurry(self) -> None: ...
+    def hurry(self, seconds: float | None) -> None: ...
     def give_up(self) -> None: ...
     def shutdown(self) -> None: ...
 
@@ -38,7 +42,13 @@ class Handle:
     """What `configure` returns: a hold on the way out, for the end of a script, a call, a test or a notebook cell."""
 
     def __init__(
-        self, provider: object, outlets: Sequence[_Outlet] = (), readers: Sequence[_Outlet] = (), *, own: bool = False
+        self,
+        provider: object,
+        outlets: Sequence[_Outlet] = (),
+        readers: Sequence[_Outlet] = (),
+        *,
+        own: bool = False,
+        exit_timeout: float | None = None,
     ) -> None:
         self.provider = provider
         self.outlets = outlets
@@ -47,6 +57,8 @@ class Handle:
         """The same for metrics."""
         self.own = own
         """Whether `configure` made the provider."""
+        self.exit_timeout = exit_timeout
+        """Seconds that the exit may wait; None: what the environment says, when it comes to that."""
         self.closed = False
 
     def flush(self, timeout: float = 10.0) -> bool:
@@ -71,24 +83,33 @@ class Handle:
         """
         if not self.closed:
             self.closed = True
-            self.conclude()
+            self._conclude(None)
             if not self.flush(timeout):
                 for outlet in self._added:
+                    outlet.hurry(0)
                     outlet.give_up()
             for outlet in self._added:
                 outlet.shutdown()
 
     def conclude(self) -> None:
         """The process ends: what is open ends with it, and an endpoint that is down is not tried with every batch."""
-        if self.outlets:
-            end_open(self.provider)
-        for outlet in self._added:
-            outlet.hurry()
+        if not self.closed:
+            self._conclude(self._patience)
 
     def leave(self) -> None:
         """What is done at the end of a process that runs no `atexit`."""
         self.conclude()
-        self.flush()
+        self.flush(self._patience)
+
+    def _conclude(self, seconds: float | None) -> None:
+        if self.outlets:
+            end_open(self.provider)
+        for outlet in self._added:
+            outlet.hurry(seconds)
+
+    @property
+    def _patience(self) -> float:
+        return _exit_timeout() if self.exit_timeout is None else self.exit_timeout
 
     @property
     def _added(self) -> Sequence[_Outlet]:
@@ -98,7 +119,13 @@ class Handle:
         return sum(outlet.failures for outlet in self._added)
 
 
-def configure(service_name: str | None = None, *, keep_cases: bool = True, join: bool = False) -> Handle:
+def configure(
+    service_name: str | None = None,
+    *,
+    keep_cases: bool = True,
+    join: bool = False,
+    exit_timeout: float | None = None,
+) -> Handle:
     """Set up a tracer provider that exports by OTLP, as every OTEL_* variable says; call it once at the start.
 
     - `service_name` comes before OTEL_SERVICE_NAME; with neither, one warning.
@@ -112,7 +139,8 @@ def configure(service_name: str | None = None, *, keep_cases: bool = True, join:
       while it is not set nothing is measured, unless the app has a meter provider.
     - OTEL_SDK_DISABLED=true: nothing is set up. OTEL_CONFIG_FILE is not read.
     - At exit everything is sent, questions that are open as far as they came, in children of multiprocessing and
-      Celery too; with no endpoint to be reached the app works on, and its exit waits for OTEL_EXPORTER_OTLP_TIMEOUT.
+      Celery too. With no endpoint to be reached the app works on, and its exit waits for `exit_timeout` seconds at
+      most: by default for OTEL_BSP_EXPORT_TIMEOUT (milliseconds), without that for 3 s; what is not sent then is lost.
       A signal that nobody handles and `os._exit` run no exit: flush before.
     - A forked child exports its own spans, and not those of its parent.
 
@@ -127,6 +155,8 @@ def configure(service_name: str | None = None, *, keep_cases: bool = True, join:
         known = getattr(provider, _HANDLE, None)
         if known is not None and not known.closed and (known.outlets or not join):
             _said_otherwise(service_name, providers.service_of(provider))
+            if exit_timeout is not None:
+                known.exit_timeout = exit_timeout
             return known
         own = known is not None and known.own
         if isinstance(provider, trace.ProxyTracerProvider):
@@ -134,12 +164,18 @@ def configure(service_name: str | None = None, *, keep_cases: bool = True, join:
         elif own:
             providers.shut_down_at_exit(provider)
         outlets = providers.add_exporters(provider) if own or join else ()
-        handle = Handle(provider, outlets, providers.add_readers(provider, service_name, join=join), own=own)
+        readers = providers.add_readers(provider, service_name, join=join)
+        handle = Handle(provider, outlets, readers, own=own, exit_timeout=exit_timeout)
         with suppress(AttributeError):  # a provider that takes no attributes
             setattr(provider, _HANDLE, handle)
         atexit.register(handle.conclude)
         before_every_end(handle.leave)
         return handle
+
+
+def _exit_timeout() -> float:
+    value = os.environ.get(_EXPORT_TIMEOUT, "").strip()
+    return int(value) / 1000 if value.isdecimal() else _EXIT_SECONDS
 
 
 def _said_otherwise(asked: str | None, exported: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import socket
 import sys
+from itertools import product
 from textwrap import dedent
 from time import monotonic
 
@@ -81,23 +82,39 @@ MANY = """
 """
 
 
-@pytest.mark.parametrize("end", ["", "configure().shutdown()"], ids=["exit", "shutdown"])
-@pytest.mark.parametrize("down", ["refused", "silent"])
-def test_an_endpoint_that_is_down_keeps_no_script(down: str, end: str) -> None:
-    """Four batches wait; with a timeout of 3 s each of them alone may take as long."""
+ENDS = {
+    "exit": ("", {}, 3),
+    "told": ("configure(exit_timeout=1)", {}, 1),
+    "variable": ("", {"OTEL_BSP_EXPORT_TIMEOUT": "1000"}, 1),
+    "shutdown": ("configure().shutdown(3)", {}, 3),
+    "metrics": ("", {"OTEL_METRICS_EXPORTER": "otlp"}, 3.5),
+}
+
+
+@pytest.mark.parametrize(
+    ("down", "protocol", "end"),
+    [
+        *product(["refused", "silent"], ["http/protobuf", "grpc"], ["exit"]),
+        *product(["silent"], ["http/protobuf"], [end for end in ENDS if end != "exit"]),
+    ],
+)
+def test_an_endpoint_that_is_down_keeps_no_script(down: str, protocol: str, end: str) -> None:
+    """Four batches wait; each of them alone may take the 10 s of OTEL_EXPORTER_OTLP_TIMEOUT."""
+    last, said, seconds = ENDS[end]
     with socket.create_server(("127.0.0.1", 0), backlog=64) as listener:
         port = listener.getsockname()[1] if down == "silent" else 9
         environ = {
             "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{port}",
-            "OTEL_EXPORTER_OTLP_TIMEOUT": "3",
+            "OTEL_EXPORTER_OTLP_PROTOCOL": protocol,
             "OTEL_BSP_SCHEDULE_DELAY": "600000",
             "OTEL_SERVICE_NAME": "desk",
             "no_proxy": "127.0.0.1",
+            **said,
         }
-        with started([sys.executable, "-c", dedent(MANY + f"    {end}")], environ) as program:
+        with started([sys.executable, "-c", dedent(MANY + f"    {last}")], environ) as program:
             program.said("worked on")
             since = monotonic()
             assert program.wait() == 0
-            assert monotonic() - since < 9
+            assert monotonic() - since < seconds + 2
         assert "Traceback" not in program.output
         assert "rag_probe" not in program.output
