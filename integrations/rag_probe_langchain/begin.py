@@ -184,6 +184,7 @@ def _node(run: Run, node: Node) -> None:
     pause = pauses.find(request.thread, node.task_id)
     if pause is not None:
         run.links = (Link(pause.node),)
+        run.recovering = pause.failed
         resume(request, pause)
     if request.options.policy.content:  # without it no text leaves anyway
         run.trace_policy = policy_of_caller()

@@ -21,7 +21,7 @@ from rag_probe_langchain.known import leave
 from rag_probe_langchain.opening import question_of
 from rag_probe_langchain.peers.theirs import find_theirs
 from rag_probe_langchain.question import question_in
-from rag_probe_langchain.resuming import pause_node
+from rag_probe_langchain.resuming import fail_graph, fail_node, pause_node
 from rag_probe_langchain.retrieval import retrieval_ended
 from rag_probe_langchain.run import Run
 from rag_probe_langchain.spans import end_span
@@ -142,8 +142,18 @@ def _end_one(run: Run, now: int, ending: Ending, outputs: object, error: BaseExc
         log_once(f"the end of a {run.kind}", fault)
     if run.spanned:
         end_span(run, now, said, None if steered else error)
-    if error is not None and run.node is not None and is_interrupt(error):
+    if error is not None:
+        _remember(run, error, steered=steered)
+
+
+def _remember(run: Run, error: BaseException, *, steered: bool) -> None:
+    """What a later run may go on with."""
+    if run.node is not None and is_interrupt(error):
         pause_node(run)
+    elif run.node is not None and not steered:
+        fail_node(run)
+    elif run.parent is None and not steered and run.request.failed:
+        fail_graph(run.request)
 
 
 def _node_outcome(run: Run, error: BaseException | None) -> NodeOutcome | None:
@@ -155,7 +165,7 @@ def _node_outcome(run: Run, error: BaseException | None) -> NodeOutcome | None:
         return "error"
     if run.links and run.node is not None:
         pauses.forget(run.request.thread, run.node.task_id)
-        return "answered"
+        return "recovered" if run.recovering else "answered"
     return "no_write" if run.empty and error is None else "ok"
 
 

@@ -23,7 +23,8 @@ _THREADS: Final = {"thread_id": None, "session_id": None, "conversation_id": Non
 def node_of(tags: Sequence[str] | None, metadata: Mapping[str, object], outer: Mapping[str, object]) -> Node | None:
     """The node, or the task of the functional API, whose own run this is; `outer` is the metadata of the run around it.
 
-    What runs inside a node inherits its metadata, but not its tag; a task has no tag, but a namespace of its own.
+    What runs inside a node inherits its metadata, but not its tag; a task has no tag, but a namespace of its own. A
+    `checkpoint_id` in the metadata is the one that the caller began at, of whichever step the node is: it is not told.
     """
     name = metadata.get(NODE)
     if name in (None, _START):
@@ -34,13 +35,11 @@ def node_of(tags: Sequence[str] | None, metadata: Mapping[str, object], outer: M
     ):
         return None
     step = metadata.get("langgraph_step")
-    checkpoint = metadata.get("checkpoint_id")
     return Node(
         name=str(name)[:LONGEST],
         step=step if isinstance(step, int) else None,
         task_id=namespace.rpartition(":")[2] or None if isinstance(namespace, str) else None,
         checkpoint_ns=namespace if isinstance(namespace, str) else None,
-        checkpoint_id=checkpoint if isinstance(checkpoint, str) else None,
     )
 
 

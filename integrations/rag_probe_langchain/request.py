@@ -114,8 +114,10 @@ class Request:
         self.builder: ContextAssembly | None = None
         """What the app told of the context that it is building: budget, and why passages fell."""
         self.attempts: dict[str, int] = {}
+        self.failed: dict[str, Run] = {}
+        """Nodes that failed, by task."""
         self.resumed = False
-        """Whether it goes on with a run that paused: what a model wrote, it may have written then."""
+        """Whether it goes on with a run that paused or failed: what a model wrote, it may have written then."""
         self.paused = False
         """Whether a node asked and waits: no answer yet."""
 

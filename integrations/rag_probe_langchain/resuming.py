@@ -1,4 +1,4 @@
-"""A question that pauses for somebody's word, and the run that goes on with it."""
+"""A question that pauses for somebody's word or fails, and the run that goes on with it."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from rag_probe_langchain.spans import flush, link_root, span_of
 
 _MADE = 2
 """Model calls that are remembered over a pause."""
+_FAILED = 4
+"""Failed nodes that are remembered: of a graph inside a node, both failed."""
 
 
 def pause_node(run: Run) -> None:
@@ -23,6 +25,18 @@ def pause_node(run: Run) -> None:
     if run.node is not None:
         flush(run.request)
         _remember(run.request, run.node.task_id, span_of(run).get_span_context())
+
+
+def fail_node(run: Run) -> None:
+    """A node failed: if its question does too, a later run may go on from there."""
+    if run.node is not None and run.node.task_id is not None and run.request.thread is not None:
+        run.request.failed[run.node.task_id] = run
+
+
+def fail_graph(request: Request) -> None:
+    """A question failed, and its spans are written."""
+    for task, run in list(request.failed.items())[-_FAILED:]:
+        _remember(request, task, span_of(run).get_span_context(), failed=True)
 
 
 def pause_graph(run_id: UUID | None, checkpoint_id: str) -> None:
@@ -68,7 +82,7 @@ def _is_inside_node(run: Run) -> bool:
     return outer is not None
 
 
-def _remember(request: Request, task: str | None, span: SpanContext) -> None:
+def _remember(request: Request, task: str | None, span: SpanContext, *, failed: bool = False) -> None:
     if request.root is not None:
         root = span_of(request.root).get_span_context()
-        pauses.remember(request.thread, task, span, root, tuple(request.made[-_MADE:]))
+        pauses.remember(request.thread, task, span, root, tuple(request.made[-_MADE:]), failed=failed)

@@ -91,7 +91,9 @@ class Run:
     held: Held = NOT_HELD
     """Which of its own texts do not leave, with content on either."""
     links: Sequence[Link] = ()
-    """To the interrupted run of the same task that this one resumes."""
+    """To the interrupted or failed run of the same task that this one goes on with."""
+    recovering: bool = False
+    """Whether that one failed."""
     retriever: Run | None = None
     """The outermost retrieval around it."""
     call: Call | None = None

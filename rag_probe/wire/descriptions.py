@@ -219,7 +219,7 @@ NODE: Final = Section(
         Row(a.NODE_NAME, "", "the node"),
         Row(a.NODE_STEP, "count", "the graph's step"),
         Row(a.NODE_TASK_ID, "", "the task; an interrupted and resumed one keeps it"),
-        Row(a.NODE_CHECKPOINT_ID, "", "the checkpoint that it started from, when there is one"),
+        Row(a.NODE_CHECKPOINT_ID, "", "the checkpoint that its task ran on, where that is known"),
         Row(a.NODE_CHECKPOINT_NS, "", "the namespace of its graph or subgraph"),
         Row(a.NODE_ATTEMPT, "count from 1", "which attempt, when the node is retried"),
         Row(

@@ -35,6 +35,11 @@ TREE = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def _nothing_waits():
+    pauses._pauses.clear()
+
+
 def recorder(kind=RagProbeGraphHandler):
     return Recorder(kind)
 

@@ -146,6 +146,81 @@ def test_another_process_resumes_and_thread_and_task_join_the_parts():
     assert path.retrieved.ids == path.context.ids
 
 
+def failing(where="send", **options):
+    """retrieve → answer → send; a node fails the first time."""
+    left = iter([ConnectionError("down")])
+
+    def body(name):
+        def run_once(state):
+            if name == where and (error := next(left, None)) is not None:
+                raise error
+            return {"notes": [name]} if name == "send" else answering()(state)
+
+        return run_once
+
+    nodes = (("retrieve", retrieve), ("answer", body("answer")), ("send", body("send")))
+    return line(*nodes).compile(checkpointer=InMemorySaver(), **options)
+
+
+def run_past_a_failure(graph, between=lambda: None):
+    recording = Recording(RagProbeGraphHandler)
+    config = {"callbacks": [recording.handler], "configurable": {"thread_id": "t"}}
+    with pytest.raises(ConnectionError):
+        graph.invoke(ASKED, config)
+    between()
+    graph.invoke(None, config)
+    return recording
+
+
+def test_a_failure_and_the_run_that_goes_on_from_it_are_one_question():
+    """Issue C, 1: the store tells one turn of it. What the model saw before the failure is remembered."""
+    recording = run_past_a_failure(failing())
+    (path,) = paths_of(recording.spans)
+    assert outcomes(path) == [("retrieve", "ok"), ("answer", "ok"), ("send", "recovered")]
+    assert (path.answer.outcome, path.partial, path.error, path.warnings) == ("answered", False, None, ())
+    assert path.retrieved.ids == path.context.ids
+    assert (path.citations.ids, path.citations.valid) == (("sale",), (True,))
+    nodes = [span for span in recording.spans if span.name == "invoke_node send"]
+    assert [[link.context.span_id for link in span.links] for span in nodes] == [[], [nodes[0].context.span_id]]
+    assert pauses._pauses == {}
+
+
+def test_in_another_process_thread_and_task_join_a_failure_with_what_goes_on():
+    recording = run_past_a_failure(failing("answer"), between=pauses._pauses.clear)
+    assert not any(span.links for span in recording.spans)
+    (path,) = paths_of(recording.spans)
+    assert outcomes(path) == [("retrieve", "ok"), ("answer", "recovered"), ("send", "ok")]
+    assert (path.answer.outcome, path.citations.ids) == ("answered", ("sale",))
+
+
+def test_a_failure_without_a_thread_is_not_remembered():
+    graph = line(("answer", lambda state: 1 / 0)).compile()
+    with pytest.raises(ZeroDivisionError):
+        graph.invoke(ASKED, {"callbacks": [Recording().handler]})
+    assert pauses._pauses == {}
+
+
+def test_a_failure_after_a_pause_and_the_recovery_from_it():
+    left = iter([ConnectionError("down")])
+
+    def ask(state):
+        said = interrupt("May I?")
+        if (error := next(left, None)) is not None:
+            raise error
+        return {"notes": [said]}
+
+    graph, recording = asking(ask), Recording(RagProbeGraphHandler)
+    config = {"callbacks": [recording.handler], "configurable": {"thread_id": "t"}}
+    graph.invoke(ASKED, config)
+    with pytest.raises(ConnectionError):
+        graph.invoke(Command(resume="yes"), config)
+    graph.invoke(None, config)
+    (path,) = paths_of(recording.spans)
+    assert outcomes(path) == [("retrieve", "ok"), ("ask", "recovered"), ("answer", "ok")]
+    assert (path.answer.outcome, path.error, len(path.trace_ids)) == ("answered", None, 3)
+    assert pauses._pauses == {}
+
+
 def test_where_only_the_second_part_was_recorded_nothing_is_said_of_the_first():
     graph, recording = asking(), Recording(RagProbeGraphHandler)
     thread = {"configurable": {"thread_id": "t"}}
