@@ -28,6 +28,8 @@ IDENTITY_TENANT: Final = "rag.identity.tenant"
 USER_ID: Final = "user.id"
 USER_ROLES: Final = "user.roles"
 CONVERSATION_ID: Final = "gen_ai.conversation.id"
+PAUSED_AT: Final = "rag.pause.checkpoint_id"
+RESUMED_AT: Final = "rag.resume.checkpoint_id"
 
 QUESTION_LENGTH: Final = "rag.question.length"
 QUESTION_DIGEST: Final = "rag.question.digest"

@@ -259,6 +259,10 @@ class Root:
     thread_id: str | None = None
     answer: Answer | None = None
     verdicts: Verdicts | None = None
+    paused_at: str | None = None
+    """The checkpoint at which a graph stopped for somebody's word."""
+    resumed_at: str | None = None
+    """The checkpoint from which it went on, which may be another process's."""
 
 
 Stage: TypeAlias = Retrieval | Rerank | Filtering | PermissionCheck | ContextAssembly | Generation | ToolCall | Answer

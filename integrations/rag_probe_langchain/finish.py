@@ -182,7 +182,14 @@ def _answer(root: Run, error: BaseException | None, outputs: object) -> dict[str
     if request.asked is None:
         request.asked = question_in(root.inputs)
         late = question_of(request)
-    said = Root(identity=request.told.identity, question=late, answer=answer, verdicts=request.told.verdicts)
+    said = Root(
+        identity=request.told.identity,
+        question=late,
+        answer=answer,
+        verdicts=request.told.verdicts,
+        paused_at=request.paused_at,
+        resumed_at=request.resumed_at,
+    )
     out = encode_root(said, request.options.policy.max_items)
     if inferred:
         out[a.INFERRED] = inferred

@@ -120,6 +120,10 @@ class Request:
         """Whether it goes on with a run that paused or failed: what a model wrote, it may have written then."""
         self.paused = False
         """Whether a node asked and waits: no answer yet."""
+        self.paused_at: str | None = None
+        """The checkpoint at which a graph stopped, and"""
+        self.resumed_at: str | None = None
+        """the one from which it went on: another process may tell the other half."""
 
     def abandon(self) -> None:
         """Of a parent process: another thread of it may hold the lock, and never gives it back here."""

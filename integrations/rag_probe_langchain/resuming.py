@@ -6,6 +6,7 @@ from uuid import UUID
 
 from opentelemetry.trace import SpanContext
 
+from rag_probe.identifiers import identifier
 from rag_probe_langchain import pauses, runs
 from rag_probe_langchain.pauses import Pause
 from rag_probe_langchain.request import Request
@@ -46,6 +47,7 @@ def pause_graph(run_id: UUID | None, checkpoint_id: str) -> None:
         return
     with run.request.lock:
         run.request.paused = True
+        run.request.paused_at = identifier(checkpoint_id)
         flush(run.request)
         shown = run.shown()
         if run.request.recording and shown is not None:
@@ -58,6 +60,7 @@ def resume_graph(run_id: UUID | None, checkpoint_id: str) -> None:
     if run is None:
         return
     with run.request.lock:
+        run.request.resumed_at = identifier(checkpoint_id)
         pause = pauses.find(run.request.thread, checkpoint_id)
         if pause is None:
             run.request.resumed = True

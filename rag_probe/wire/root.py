@@ -18,7 +18,7 @@ _QUESTION: Final = Names(a.QUESTION_LENGTH, a.QUESTION_DIGEST, a.QUESTION_TEXT)
 def encode_root(root: Root, cap: int) -> dict[str, Value]:
     """Tags first: they are what a backend is searched by."""
     out = encode_tags(root.tags) if root.tags is not NO_TAGS else {}
-    put_known(out, (a.CONVERSATION_ID, root.thread_id))
+    put_known(out, (a.CONVERSATION_ID, root.thread_id), (a.PAUSED_AT, root.paused_at), (a.RESUMED_AT, root.resumed_at))
     if root.identity is not None:
         put_identity(out, root.identity)
     put_content(out, _QUESTION, root.question)
@@ -38,6 +38,8 @@ def decode_root(attributes: Attributes) -> Root:
         thread_id=get(attributes, a.CONVERSATION_ID, str),
         answer=decode_answer(attributes),
         verdicts=get_verdicts(attributes),
+        paused_at=get(attributes, a.PAUSED_AT, str),
+        resumed_at=get(attributes, a.RESUMED_AT, str),
     )
 
 

@@ -146,6 +146,17 @@ def test_another_process_resumes_and_thread_and_task_join_the_parts():
     assert path.retrieved.ids == path.context.ids
 
 
+@pytest.mark.parametrize("where", ["interrupt_before", "interrupt_after"])
+def test_another_process_goes_on_and_thread_and_checkpoint_join_the_parts(where):
+    recording = run(
+        asking(lambda state: {"notes": ["seen"]}, **{where: ["ask"]}), ASKED, None, between=pauses._pauses.clear
+    )
+    assert not any(span.links for span in recording.spans)
+    (path,) = paths_of(recording.spans)
+    assert outcomes(path) == [("retrieve", "ok"), ("ask", "ok"), ("answer", "ok")]
+    assert path.retrieved.ids == path.context.ids
+
+
 def failing(where="send", **options):
     """retrieve → answer → send; a node fails the first time."""
     left = iter([ConnectionError("down")])

@@ -26,6 +26,7 @@ def questions_of(parts: Sequence[Part]) -> list[Question]:
     _join_cases(parts, union)
     _join_links(parts, union)
     _join_tasks(parts, union)
+    _join_pauses(parts, union)
     joined = [Question(tuple(sorted((parts[index] for index in group), key=_age))) for group in union.groups()]
     return sorted(joined, key=lambda question: _age(question.parts[0]))
 
@@ -82,6 +83,18 @@ def _join_tasks(parts: Sequence[Part], union: Union) -> None:
         for (index, outcome), (following, _) in pairwise(runs.items()):
             if paused or outcome == "error":
                 union.join(index, following)
+
+
+def _join_pauses(parts: Sequence[Part], union: Union) -> None:
+    """A graph goes on from the checkpoint at which it stopped; who goes on from there once more, asks anew (a fork)."""
+    waiting: dict[Hashable, int] = {}
+    for index in sorted(range(len(parts)), key=lambda index: _age(parts[index])):
+        root = parts[index].root
+        paused = waiting.pop((root.thread_id, root.resumed_at), None) if root.resumed_at is not None else None
+        if paused is not None:
+            union.join(paused, index)
+        if root.thread_id is not None and root.paused_at is not None:
+            waiting[root.thread_id, root.paused_at] = index
 
 
 def _tasks(part: Part) -> Iterable[tuple[Hashable, str | None]]:

@@ -57,7 +57,7 @@ class TraceIndex:
             value = attributes.get(name)
             if isinstance(value, str):
                 known.setdefault(value, set()).add(trace)
-        if attributes.get(a.NODE_OUTCOME) in _UNFINISHED:
+        if attributes.get(a.NODE_OUTCOME) in _UNFINISHED or a.PAUSED_AT in attributes:
             self._unfinished.add(trace)
         for link in span.links:
             if link.trace_id != trace:
@@ -70,8 +70,9 @@ class TraceIndex:
     def groups(self) -> list[Group]:
         """Groups in the order of their earliest span.
 
-        Together are: traces of one case run; linked ones; and a trace in which a node paused or failed with the next
-        of its thread, which is the one that goes on from there, if any does. What is one question is decided later.
+        Together are: traces of one case run; linked ones; and a trace in which a node paused or failed, or a graph
+        stopped, with the next of its thread, which is the one that goes on from there, if any does. What is one
+        question is decided later.
         """
         traces = sorted(self.starts, key=lambda trace: (self.starts[trace], trace))
         number = {trace: place for place, trace in enumerate(traces)}

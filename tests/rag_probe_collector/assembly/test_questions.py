@@ -145,3 +145,26 @@ def test_generations_of_all_parts_are_kept():
     path = path_of(*PAUSED, stage(3, Generation(), 1, 2), *resumed(), stage(3, Generation(), 1, 1002, trace=2))
     assert len(path.generations) == 2
     assert path.answer_generation == 1
+
+
+def stopped(trace: int, **root):
+    return workflow(1, Root(thread_id="th", **root), trace=trace, at=1000 * trace)
+
+
+def test_a_graph_goes_on_from_the_checkpoint_at_which_it_stopped():
+    (path,) = paths_of(
+        stopped(1, paused_at="c1"), stopped(2, resumed_at="c1", paused_at="c2"), stopped(3, resumed_at="c2")
+    )
+    assert path.trace_ids == (trace_id(1), trace_id(2), trace_id(3))
+
+
+def test_who_goes_on_from_there_once_more_asks_anew():
+    first, fork = paths_of(stopped(1, paused_at="c1"), stopped(2, resumed_at="c1"), stopped(3, resumed_at="c1"))
+    assert (first.trace_ids, fork.trace_ids) == ((trace_id(1), trace_id(2)), (trace_id(3),))
+
+
+def test_a_checkpoint_of_another_thread_is_not_this_one():
+    assert (
+        len(paths_of(stopped(1, paused_at="c1"), workflow(1, Root(thread_id="u", resumed_at="c1"), trace=2, at=2000)))
+        == 2
+    )
