@@ -12,7 +12,9 @@ from langchain_core.documents import Document
 from rag_probe.measured import number
 from rag_probe.policy import CapturePolicy
 from rag_probe.stages import Chunks
+from rag_probe.wire.retrieval import Plain
 from rag_probe_langchain.identity import columns_of
+from rag_probe_langchain.plain import plain
 from rag_probe_langchain.rows import Rows, rows_of
 from rag_probe_langchain.run import Ids
 from rag_probe_langchain.scan import is_document, is_pair, sequence
@@ -138,15 +140,19 @@ class Documents:
             chunks = self._descend(chunks, rows.texts)
         if documents is not passages:
             chunks = replace(chunks, scores=_paired(passages))
-        if documents and len(self._by_object) + len(documents) <= _DOCUMENTS:
-            self.any = True
-            self._by_object.update(zip(map(id, documents), chunks.ids, strict=True))
-            self._alive.append(documents if isinstance(documents, tuple) else list(documents))
-            self._note(chunks.ids, rows.texts)
-        if chunks.scores:
-            self._score(chunks.ids, chunks.scores)
-        self._remember(passages, chunks.ids)
+        self._keep(passages, documents, rows.texts, chunks.ids, chunks.scores)
         return chunks
+
+    def add_plain(self, passages: Sequence[object]) -> Plain | None:
+        """`add` of the usual list, at a glance; None, and nothing done, for all else."""
+        if self.written or set(map(type, passages)) != _DOCUMENT:
+            return None
+        documents: Sequence[Document] = passages  # pyright: ignore[reportAssignmentType] - just checked
+        rows = rows_of(documents)
+        columns = plain(rows, self._policy)
+        if columns is not None:
+            self._keep(passages, documents, rows.texts, columns.ids, columns.scores)
+        return columns
 
     def texts_of(self, ids: Ids) -> list[str]:
         """The texts of these passages, the longest first where one has several."""
@@ -206,13 +212,29 @@ class Documents:
         ]
         return replace(chunks, parents=tuple(parents)) if any(parents) else chunks
 
+    def _keep(
+        self,
+        passages: Sequence[object],
+        documents: Sequence[Document],
+        texts: Sequence[str],
+        ids: Ids,
+        scores: Sequence[float | None],
+    ) -> None:
+        """Remember a list, and its passages while there are not too many."""
+        if documents and len(self._by_object) + len(documents) <= _DOCUMENTS:
+            self.any = True
+            self._by_object.update(zip(map(id, documents), ids, strict=True))
+            self._alive.append(documents if isinstance(documents, tuple) else list(documents))
+            self._note(ids, texts)
+        if scores:
+            self._score(ids, scores)
+        self._remember(passages, ids)
+
     def _note(self, ids: Ids, texts: Sequence[str]) -> None:
-        owners = dict(zip(texts, ids, strict=True))
-        whole = dict(zip(ids, texts, strict=True))
-        fresh = len(owners) == len(whole) == len(ids)
-        if fresh and self.whole.keys().isdisjoint(whole) and self.owners.keys().isdisjoint(owners):
-            self.owners.update(owners)
-            self.whole.update(whole)
+        are_apart = len(set(ids)) == len(set(texts)) == len(ids)
+        if are_apart and self.whole.keys().isdisjoint(ids) and self.owners.keys().isdisjoint(texts):
+            self.owners.update(zip(texts, ids, strict=True))
+            self.whole.update(zip(ids, texts, strict=True))
             return
         for name, text in zip(ids, texts, strict=True):
             longest = self.whole.setdefault(name, text)

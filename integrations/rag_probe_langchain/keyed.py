@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import chain
 from operator import itemgetter
@@ -11,25 +11,34 @@ from typing import Final, NamedTuple, TypeAlias
 from rag_probe_langchain.rows import Metadata
 
 Keys: TypeAlias = Sequence[str]
-_Wanted: TypeAlias = tuple[Keys, ...]
+Wanted: TypeAlias = tuple[Keys, ...]
+Columns: TypeAlias = Sequence[Sequence[object]]
 
 _NONE: Final = type(None)
 
 
-def keyed(metadata: Sequence[Metadata], wanted: _Wanted) -> Sequence[Sequence[object]]:
+def keyed(metadata: Sequence[Metadata], wanted: Wanted) -> Columns:
     """For each list of keys what every passage has under the first that it has; `()` where none has any."""
+    columns = at_once(metadata, wanted)
+    if columns is not None:
+        return columns
     present = set[str]().union(*metadata)
+    return [first_of(metadata, keys, present) for keys in wanted]
+
+
+def at_once(metadata: Sequence[Metadata], wanted: Wanted) -> Columns | None:
+    """`keyed` in C; None where not every passage has the same of the wanted keys."""
     try:
-        names = frozenset(chain.from_iterable(wanted)).intersection(present)
+        names = frozenset(chain.from_iterable(wanted)).intersection(set[str]().union(*metadata))
         if not names:
             return ((),) * len(wanted)
         reading = _reading(wanted, names)
         columns = [*zip(*map(reading.row, metadata), strict=True)]
-        if reading.sole or _NONE not in set(map(type, chain.from_iterable(columns))):
-            return reading.pick([*columns, ()])
     except (KeyError, TypeError):  # a passage lacks a key; the policy's keys are in lists
-        pass
-    return [first_of(metadata, keys, present) for keys in wanted]
+        return None
+    if reading.sole or _NONE not in set(map(type, chain.from_iterable(columns))):
+        return reading.pick([*columns, ()])
+    return None
 
 
 def first_of(metadata: Sequence[Metadata], wanted: Keys, present: set[str]) -> list[object]:
@@ -43,16 +52,16 @@ def first_of(metadata: Sequence[Metadata], wanted: Keys, present: set[str]) -> l
 class _Reading(NamedTuple):
     """How to read the columns of passages that have the same keys, in C."""
 
-    row: itemgetter[object]
+    row: Callable[[Metadata], Iterable[object]]
     """From a passage's metadata to one value per column that there is."""
-    pick: itemgetter[object]
+    pick: Callable[[Columns], Columns]
     """From these columns, with an empty one at their end, to all that are wanted."""
     sole: bool
     """Whether no column has a second key, which counts where the first has nothing."""
 
 
 @lru_cache(maxsize=256)
-def _reading(wanted: _Wanted, names: frozenset[str]) -> _Reading:
+def _reading(wanted: Wanted, names: frozenset[str]) -> _Reading:
     """For passages that have these of the wanted keys, at least one."""
     known = [[key for key in keys if key in names] for keys in wanted]
     used = [keys[0] for keys in known if keys]

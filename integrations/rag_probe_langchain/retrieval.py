@@ -10,7 +10,7 @@ from typing import Final
 from rag_probe import attributes as a
 from rag_probe.attributes import Value
 from rag_probe.stages import Chunks, Rerank, Retrieval
-from rag_probe.wire.retrieval import encode_rerank, encode_retrieval
+from rag_probe.wire.retrieval import encode_plain, encode_rerank, encode_retrieval
 from rag_probe_langchain.flow import is_moved
 from rag_probe_langchain.hits import with_hits
 from rag_probe_langchain.known import found, passed, union
@@ -29,11 +29,28 @@ def retrieval_ended(run: Run, outputs: object, ended: int) -> dict[str, Value]:
     passages = sequence(outputs)
     if passages is None:
         return retrieval_attributes(run, run.inputs, None)
+    usual = _usual(run, passages)
+    if usual is not None:
+        return usual
     made = returned(run, passages, ended)
     said = retrieval_attributes(run, run.inputs, made.chunks)
     if made.guessed:
         said[a.INFERRED] = _GUESSED
     return said
+
+
+def _usual(run: Run, passages: Sequence[object]) -> dict[str, Value] | None:
+    """The same of a search that did nothing but return a usual list, with content off; None for all else."""
+    request = run.request
+    policy = request.options.policy
+    if policy.content or run.candidates or run.hits or len(passages) > policy.max_items:
+        return None
+    columns = request.documents.add_plain(passages)
+    if columns is None:
+        return None
+    _came_back(run, passages, columns.ids, columns.scores)
+    query = policy.content_of(run.inputs) if isinstance(run.inputs, str) else None
+    return encode_plain(run.name, query, _top_k(run), columns)
 
 
 def returned(run: Run, passages: Sequence[object], ended: int) -> Made:
@@ -44,16 +61,21 @@ def returned(run: Run, passages: Sequence[object], ended: int) -> Made:
     if run.hits:
         chunks = with_hits(run, chunks)
     made = Made(chunks)
-    if documents.rescored:
-        documents.rescored.difference_update(chunks.ids)
     if run.candidates:
         keys = run.request.options.policy.score_keys
         sources = [Source(inner.passages, inner.ids) for inner in run.candidates]
         made = with_parents(chunks, passages, sources, keys)
         _ranked(run, made.chunks, seen, ended)
-    found(run.parent, run.request, Inner(passages, chunks.ids, chunks.scores, run.started))
-    passed(run.parent, run.request, chunks.ids)
+    _came_back(run, passages, chunks.ids, chunks.scores)
     return made
+
+
+def _came_back(run: Run, passages: Sequence[object], ids: Ids, scores: Sequence[float | None]) -> None:
+    rescored = run.request.documents.rescored
+    if rescored:
+        rescored.difference_update(ids)
+    found(run.parent, run.request, Inner(passages, ids, scores, run.started))
+    passed(run.parent, run.request, ids)
 
 
 def retrieval_attributes(run: Run, query: object, chunks: Chunks | None) -> dict[str, Value]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import attrgetter
-from typing import Final
+from operator import attrgetter, itemgetter
+from typing import Final, NamedTuple
 
 from rag_probe import attributes as a
 from rag_probe.attributes import Attributes, Value
-from rag_probe.stages import Chunks, Rerank, Retrieval
+from rag_probe.stages import Chunks, Content, Rerank, Retrieval
 from rag_probe.wire.columns import (
     Texts,
     get,
@@ -33,6 +33,14 @@ _WORDS: Final = {
     a.RETRIEVAL_PARENTS: "parents",
 }
 _WORDS_OF: Final[Callable[[Chunks], tuple[Texts, ...]]] = attrgetter(*_WORDS.values())
+_PLAIN: Final = (
+    a.RETRIEVAL_IDS,
+    a.RETRIEVAL_DOCUMENTS,
+    a.RETRIEVAL_REVISIONS,
+    a.RETRIEVAL_TENANTS,
+    a.RETRIEVAL_SCORES,
+)
+_COLUMN: Final[Callable[[tuple[str, Value]], Value]] = itemgetter(1)
 _QUERY: Final = Names(a.RETRIEVAL_QUERY_LENGTH, a.RETRIEVAL_QUERY_DIGEST, a.RETRIEVAL_QUERY_TEXT)
 
 
@@ -41,16 +49,29 @@ def encode_retrieval(stage: Retrieval, cap: int) -> dict[str, Value]:
     out: dict[str, Value] = {a.OPERATION: "retrieval", a.STAGE: "retrieval"}
     if stage.documents is not None:
         _put_chunks(out, stage.documents, cap)
-    put_known(
-        out,
-        (a.STEP_NAME, stage.name),
-        (a.RETRIEVAL_TOP_K, stage.top_k),
-    )
-    put_content(out, _QUERY, stage.query)
+    _put_asked(out, stage.name, stage.query, stage.top_k)
     if stage.candidates is not None:
         ids = stage.candidates.ids
         put_column(out, a.RETRIEVAL_CANDIDATES, ids, cap)
         put_count(out, a.RETRIEVAL_CANDIDATES_COUNT, len(ids), stage.candidates.count, cap)
+    return out
+
+
+class Plain(NamedTuple):
+    """Columns of Chunks that may be sent as they are: short ASCII texts, finite numbers, no gap. `()`: none has any."""
+
+    ids: tuple[str, ...]
+    documents: tuple[str, ...]
+    revisions: tuple[str, ...]
+    tenants: tuple[str, ...]
+    scores: tuple[float, ...]
+
+
+def encode_plain(name: str | None, query: Content | None, top_k: int | None, columns: Plain) -> dict[str, Value]:
+    """`encode_retrieval` of a stage without candidates whose documents are these, of which none is cut."""
+    out: dict[str, Value] = {a.OPERATION: "retrieval", a.STAGE: "retrieval", a.RETRIEVAL_COUNT: len(columns.ids)}
+    out.update(filter(_COLUMN, zip(_PLAIN, columns, strict=True)))
+    _put_asked(out, name, query, top_k)
     return out
 
 
@@ -93,6 +114,11 @@ def decode_rerank(attributes: Attributes) -> Rerank | None:
         scores=get_column(attributes, a.RERANK_SCORES, len(ids), float),
         count=get_count(attributes, a.RERANK_COUNT, len(ids)),
     )
+
+
+def _put_asked(out: dict[str, Value], name: str | None, query: Content | None, top_k: int | None) -> None:
+    put_known(out, (a.STEP_NAME, name), (a.RETRIEVAL_TOP_K, top_k))
+    put_content(out, _QUERY, query)
 
 
 def _put_chunks(out: dict[str, Value], chunks: Chunks, cap: int) -> None:
