@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Protocol, runtime_checkable
@@ -29,6 +29,14 @@ class Selection:
     limit: int | None = None
 
 
+class Progress(Protocol):
+    """Who wants to know how far a source has been read."""
+
+    def __call__(self, done: int, total: int) -> None:
+        """So many of its parts (threads) are done."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceOptions:
     """What the command line may hand to a source beside its location."""
@@ -37,6 +45,8 @@ class SourceOptions:
     """`--map`: how state is read as stages."""
     traces: str | None = None
     """`--traces`: a second source to join."""
+    progress: Progress | None = None
+    """Told after every part, by sources that know how many they have."""
 
 
 class SourceError(Exception):
@@ -49,6 +59,19 @@ class Source(Protocol):
 
     def paths(self, selection: Selection) -> Iterator[EvidencePath]:
         """The selected paths, oldest first, in bounded memory; raises `SourceError`."""
+        ...
+
+
+@runtime_checkable
+class ByThread(Protocol):
+    """A source that is read thread by thread, so that a reading which stopped can go on; raises `SourceError`."""
+
+    def newest(self) -> Mapping[str, str]:
+        """Every thread, with a mark that changes whenever it gets a new checkpoint."""
+        ...
+
+    def paths_by_thread(self, selection: Selection, done: Collection[str]) -> Iterator[Sequence[EvidencePath]]:
+        """The selected paths of each thread that is not in `done`; the selection's limit is left alone."""
         ...
 
 

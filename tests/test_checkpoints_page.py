@@ -63,7 +63,7 @@ def test_the_walk(tmp_path, address):
             assert "Traceback" not in done.stderr
             shown = words(done.stdout + done.stderr)
             count += 1
-    assert count == 10
+    assert count == 11
     assert (tmp_path / "report" / "report.html").exists()
 
 

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import typer
 
 from rag_probe.protocols import SourceOptions
+from rag_probe_collector.cli.progress import progress_bar
 from rag_probe_collector.cli.selection import Attribute, Limit, Service, Since, Trace, Until, selection
 from rag_probe_collector.cli.terminal import safe_json
 from rag_probe_collector.errors import InputError
@@ -81,8 +82,9 @@ def score(
         with_content=with_content,
     )
     chosen = selection(service=service, since=since, until=until, trace=trace, attribute=attribute, limit=limit)
-    opened = open_source(source, SourceOptions(mapping=mapping, traces=traces))
-    report, paths = evaluate(request, opened, chosen, datetime.now(UTC))
+    with progress_bar(alone=True) as progress:
+        opened = open_source(source, SourceOptions(mapping=mapping, traces=traces, progress=progress))
+        report, paths = evaluate(request, opened, chosen, datetime.now(UTC))
     if out is not None:
         write_reports(out, report, paths)
     show(report, as_json=as_json)

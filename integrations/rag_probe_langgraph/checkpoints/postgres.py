@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from rag_probe.protocols import SourceError
@@ -19,7 +19,9 @@ _CONNECT_S: Final = 10
 _FULL: Final = {"id": "checkpoint_id", "parent": "parent_checkpoint_id", "version": "b.version = v.value"}
 _SHALLOW: Final = {"id": "checkpoint ->> 'id'", "parent": "NULL", "version": "true"}
 """The same words for `ShallowPostgresSaver`, which keeps the last checkpoint only, without its parent."""
-_THREADS: Final = "SELECT thread_id FROM checkpoints GROUP BY thread_id ORDER BY min({id}), thread_id"
+_THREADS: Final = """
+SELECT thread_id, max({id}) FILTER (WHERE checkpoint_ns = '') FROM checkpoints
+GROUP BY thread_id ORDER BY min({id}), thread_id"""
 _CHECKPOINTS: Final = """
 SELECT checkpoint_ns, {id}, {parent}, metadata FROM checkpoints WHERE thread_id = %s ORDER BY {id}"""
 _WRITES: Final = """
@@ -68,10 +70,10 @@ class PostgresStore:
             self.close()
             raise
 
-    def threads(self) -> Iterator[str]:
+    def threads(self) -> Mapping[str, str]:
         """By their first checkpoint; the ids of all are held."""
-        for (thread,) in self._query(_THREADS.format(**self._words)):
-            yield str(thread)
+        rows = self._query(_THREADS.format(**self._words))
+        return {str(thread): str(newest or "") for thread, newest in rows}
 
     def saved(self, thread: str, channels: Collection[str] | None) -> list[Saved]:
         """The checkpoints without their states; before their writes, so that none of these is missing."""

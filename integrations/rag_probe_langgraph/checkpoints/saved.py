@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, Protocol, cast
 
@@ -54,8 +54,8 @@ class Saved:
 class Store(Protocol):
     """A place that holds checkpoints. Both raise `SourceError`; nothing of it is ever changed."""
 
-    def threads(self) -> Iterator[str]:
-        """Every thread, each once."""
+    def threads(self) -> Mapping[str, str]:
+        """Every thread by its first checkpoint, with the id of its newest one outside of subgraphs ("": none)."""
         ...
 
     def saved(self, thread: str, channels: Collection[str] | None) -> list[Saved]:

@@ -20,13 +20,15 @@ class SaverStore:
         self._records: dict[tuple[str, str], Mapping[str, object]] = {}
         """Of the thread that was read last: by namespace and id."""
 
-    def threads(self) -> Iterator[str]:
+    def threads(self) -> Mapping[str, str]:
         """Every thread; a saver can only be asked for everything, so that the ids of all are held."""
         first: dict[str, str] = {}
+        newest: dict[str, str] = {}
         for listed in _listed(self._saver, None):
-            thread, _, name = _place(listed)
+            thread, namespace, name = _place(listed)
             first[thread] = min(name, first.get(thread, name))
-        yield from sorted(first, key=lambda thread: (first[thread], thread))
+            newest[thread] = max(newest.get(thread, ""), "" if namespace else name)
+        return {thread: newest[thread] for thread in sorted(first, key=lambda thread: (first[thread], thread))}
 
     def saved(self, thread: str, channels: Collection[str] | None) -> list[Saved]:  # noqa: ARG002  # the protocol's signature
         """Its checkpoints; a saver reads every channel, asked for or not."""

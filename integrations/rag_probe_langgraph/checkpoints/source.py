@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
@@ -12,7 +12,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from rag_probe.path import EvidencePath
 from rag_probe.policy import CapturePolicy, policy_from_environment
-from rag_probe.protocols import Selection, Source, SourceError, SourceOptions
+from rag_probe.protocols import Progress, Selection, Source, SourceError, SourceOptions
 from rag_probe_langgraph.checkpoints.path import path_of
 from rag_probe_langgraph.checkpoints.plain import Reader
 from rag_probe_langgraph.checkpoints.postgres import PostgresStore
@@ -50,29 +50,49 @@ class CheckpointSource:
     """Paths from any store of checkpoints; it is open only while it is read."""
 
     def __init__(
-        self, opener: Opener, policy: CapturePolicy, roles: Mapping[str, Role], serde: Serde | None = None
+        self,
+        opener: Opener,
+        policy: CapturePolicy,
+        roles: Mapping[str, Role],
+        serde: Serde | None = None,
+        progress: Progress | None = None,
     ) -> None:
         self._opener = opener
         self._serde = serde
         self._policy = policy
         self._roles = roles
+        self._progress = progress
 
     def paths(self, selection: Selection) -> Iterator[EvidencePath]:
         """The selected paths, oldest first; in memory are one thread, and what waits for its turn."""
-        chosen = (path for path in in_order(self._threads()) if is_selected(path, selection))
+        chosen = (path for path in in_order(self._threads(())) if is_selected(path, selection))
         return chosen if selection.limit is None else islice(chosen, max(0, selection.limit))
 
-    def _threads(self) -> Iterator[tuple[int, list[EvidencePath]]]:
+    def newest(self) -> Mapping[str, str]:
+        """Every thread, with the id of its newest checkpoint."""
+        with closing(self._opener(Reader(self._serde))) as store:
+            return store.threads()
+
+    def paths_by_thread(self, selection: Selection, done: Collection[str]) -> Iterator[Sequence[EvidencePath]]:
+        """The selected paths of every other thread."""
+        for _, paths in self._threads(done):
+            yield [path for path in paths if is_selected(path, selection)]
+
+    def _threads(self, done: Collection[str]) -> Iterator[tuple[int, list[EvidencePath]]]:
         reader = Reader(self._serde)
         channels = wanted(self._roles)
         told = Told(self._roles)
         with closing(self._opener(reader)) as store:
-            for thread in store.threads():
-                saved = store.saved(thread, channels)
-                readings = [path_of(turn, store, reader, self._policy, self._roles) for turn in turns_of(saved)]
-                for reading in readings:
-                    told.tell(reading)
-                yield saved[0].at or 0 if saved else 0, [reading.path for reading in readings]
+            threads = store.threads()
+            for number, thread in enumerate(threads, 1):
+                if thread not in done:
+                    saved = store.saved(thread, channels)
+                    readings = [path_of(turn, store, reader, self._policy, self._roles) for turn in turns_of(saved)]
+                    for reading in readings:
+                        told.tell(reading)
+                    yield saved[0].at or 0 if saved else 0, [reading.path for reading in readings]
+                if self._progress is not None:
+                    self._progress(number, len(threads))
         told.held_back(reader)
         told.unknown()
 
@@ -93,7 +113,8 @@ def open_checkpoints(
     roles = (roles or {}) if mapping is None else load_roles(mapping)
     opener = _opener(location)
     opener(Reader()).close()  # what is no store is said at once
-    return CheckpointSource(opener, policy or policy_from_environment(), roles, serde)
+    progress = None if options is None else options.progress
+    return CheckpointSource(opener, policy or policy_from_environment(), roles, serde, progress)
 
 
 def of_saver(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Final, cast
 from urllib.parse import quote
@@ -68,12 +68,13 @@ class SqliteStore:
         columns = {str(row[1]) for row in self._query("PRAGMA table_info(writes)")}
         return "task_path" if "task_path" in columns else "''"
 
-    def threads(self) -> Iterator[str]:
+    def threads(self) -> Mapping[str, str]:
         """By their first checkpoint; the ids of all are held, nothing else of the file."""
-        for (thread,) in self._query(
-            "SELECT thread_id FROM checkpoints GROUP BY thread_id ORDER BY min(checkpoint_id), thread_id"
-        ):
-            yield str(thread)
+        rows = self._query(
+            "SELECT thread_id, max(CASE WHEN checkpoint_ns = '' THEN checkpoint_id END) FROM checkpoints "
+            "GROUP BY thread_id ORDER BY min(checkpoint_id), thread_id"
+        )
+        return {str(thread): str(newest or "") for thread, newest in rows}
 
     def saved(self, thread: str, channels: Collection[str] | None) -> list[Saved]:
         """The checkpoints without their states; before their writes, so that none of these is missing."""
