@@ -67,6 +67,11 @@ def told_of(request: Request) -> Answer | None:
     return Answer(outcome=told.outcome, confidence=told.confidence, citations=citations)
 
 
+def answer_text(request: Request, output: object) -> str | None:
+    """The text of the answer, for comparing: what may leave of it is in `answer_of`."""
+    return _text(output, request.made).text
+
+
 def _text(output: object, made: Sequence[Made]) -> _Text:
     """A string or message; else what is named an answer; else what a model wrote and the root returned, the latest one.
 

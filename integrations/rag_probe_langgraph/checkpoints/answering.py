@@ -9,7 +9,7 @@ from rag_probe.current import Told
 from rag_probe.measured import number
 from rag_probe.stages import Answer, Citations
 from rag_probe.wire.answer import OUTCOMES
-from rag_probe_langchain.answer import answer_of
+from rag_probe_langchain.answer import answer_of, answer_text
 from rag_probe_langgraph.checkpoints.evidence import Evidence
 
 
@@ -18,6 +18,8 @@ class Answered(NamedTuple):
 
     answer: Answer | None
     inferred: tuple[str, ...] = ()
+    text: str | None = None
+    """Of the answer, also where it is held back."""
 
 
 _NOTHING: Final = Answered(None)
@@ -39,7 +41,8 @@ def answered(evidence: Evidence, error: str | None, *, waiting: bool, whole: boo
     read = answer_of(evidence.request, output)
     if not whole and read.answer.content is None:
         return _NOTHING
-    return Answered(replace(read.answer, citations=_resolved(read.answer.citations, evidence)), read.inferred)
+    answer = replace(read.answer, citations=_resolved(read.answer.citations, evidence))
+    return Answered(answer, read.inferred, answer_text(evidence.request, output))
 
 
 def _resolved(citations: Citations | None, evidence: Evidence) -> Citations | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from langchain_core.messages import BaseMessage
 
@@ -12,7 +13,20 @@ from rag_probe.stages import ContextAssembly, Generation, Retrieval, ToolCall
 from rag_probe_langchain.origin import unheard
 from rag_probe_langchain.request import Made
 from rag_probe_langchain.run import Ids
+from rag_probe_langgraph.checkpoints.drafts import Draft, Drafts
 from rag_probe_langgraph.checkpoints.roles import Role
+
+
+class Said(NamedTuple):
+    """A verdict in a channel, and the draft that it is about."""
+
+    channel: str
+    passed: bool
+    node: str
+    step: int | None
+    """Of the checkpoint that the task ran on."""
+    draft: Draft | None
+    """None: there was none; one without text: nobody can tell which."""
 
 
 class Evidence:
@@ -40,6 +54,16 @@ class Evidence:
         """How each channel was read, in the order in which it first was."""
         self.unmapped: dict[str, None] = {}
         """Channels that nothing was read from."""
+        self.drafts = Drafts()
+        self.verdicts: list[Said] = []
+        self.saying: dict[str, bool] = {}
+        """What the task that is read says, by channel."""
+        self.held: dict[str, bool] = {}
+        """What each channel of verdicts held last."""
+        self.judges: set[tuple[str, str]] = set()
+        """Channels of verdicts, and the nodes that decide what they hold."""
+        self.odd: dict[str, str] = {}
+        """Channels that should hold verdicts, and the type of what they held instead."""
         self.closed: dict[str, str] = {}
         """Channels with values that could not be read, and why."""
 

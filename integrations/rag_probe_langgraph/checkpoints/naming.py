@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, cast
+from typing import Final, NamedTuple, cast
 
 from xxhash import xxh3_128_hexdigest
 
@@ -20,6 +20,16 @@ _BRANCH: Final = "branch:to:"
 _HEX: Final = re.compile("[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}")
 
 
+class Named(NamedTuple):
+    """A node, or None; and what it was sent, if it runs on an input of its own."""
+
+    node: str | None
+    sent: Sent | None = None
+
+
+_UNKNOWN: Final = Named(None)
+
+
 class Namer:
     """Names the tasks of one checkpoint; the state is read only when a task cannot be named without it."""
 
@@ -31,19 +41,19 @@ class Namer:
         self._sends: Sequence[object] | None = None
         self._known: Mapping[str, object] | None = None
 
-    def name(self, task_id: str, path: str) -> str | None:
-        """The node's name, or None."""
+    def name(self, task_id: str, path: str) -> Named:
+        """The task's node."""
         kind, *rest = path.removeprefix("~").split(", ")
         if kind == _PULL and rest:
-            return rest[0]
+            return Named(rest[0])
         if kind == _PUSH and rest and rest[0].isdecimal():
             return self._sent(int(rest[0]))
-        return None if path else next((name for name, known in self._hashed() if known == task_id), None)
+        return _UNKNOWN if path else next((named for named, known in self._hashed() if known == task_id), _UNKNOWN)
 
-    def _sent(self, place: int) -> str | None:
+    def _sent(self, place: int) -> Named:
         sends = self._state()
         sent = sends[place] if place < len(sends) else None
-        return sent.node if isinstance(sent, Sent) else None
+        return Named(sent.node, sent) if isinstance(sent, Sent) else _UNKNOWN
 
     def _state(self) -> Sequence[object]:
         if self._sends is None:
@@ -56,7 +66,7 @@ class Namer:
             self._known = self._store.checkpoint(self._saved)
         return self._known
 
-    def _hashed(self) -> Iterator[tuple[str, str]]:
+    def _hashed(self) -> Iterator[tuple[Named, str]]:
         """Every node that may have run on this checkpoint, and the id that its task would have.
 
         Only the ids that LangGraph gives can be hashed.
@@ -65,17 +75,21 @@ class Namer:
             return
         outer = self._saved.namespace.rpartition("|")[0] if "|" in self._saved.namespace else ""
         above = self._saved.namespace
-        for name, parts in self._candidates():
+        for named, name, parts in self._candidates():
             inside = f"{above}|{name}" if above else name
-            yield name, self._id(inside, name, parts)
+            yield named, self._id(inside, name, parts)
             if outer:
-                yield name, self._id(f"{outer}|{name}", name, parts)
+                yield named, self._id(f"{outer}|{name}", name, parts)
 
-    def _candidates(self) -> Iterator[tuple[str, tuple[str, ...]]]:
-        yield "__start__", (_PULL, "__start__")
+    def _candidates(self) -> Iterator[tuple[Named, str, tuple[str, ...]]]:
+        yield Named("__start__"), "__start__", (_PULL, "__start__")
         for place, sent in enumerate(self._state()):
             if isinstance(sent, Sent):
-                yield sent.node, (_PUSH, str(place))
+                yield Named(sent.node, sent), sent.node, (_PUSH, str(place))
+        for name, parts in self._pulled():
+            yield Named(name), name, parts
+
+    def _pulled(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         for channel in state_of(self._record()):
             if channel.startswith(_BRANCH):
                 yield channel.removeprefix(_BRANCH), (_PULL, channel)

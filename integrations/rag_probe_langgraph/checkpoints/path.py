@@ -18,10 +18,11 @@ from rag_probe_langgraph.checkpoints.answering import answered
 from rag_probe_langgraph.checkpoints.evidence import Evidence
 from rag_probe_langgraph.checkpoints.nodes import BRANCH, failure_of, milliseconds, nodes_of
 from rag_probe_langgraph.checkpoints.plain import Reader
-from rag_probe_langgraph.checkpoints.roles import Role
+from rag_probe_langgraph.checkpoints.roles import Role, role_of
 from rag_probe_langgraph.checkpoints.saved import Store, state_of
 from rag_probe_langgraph.checkpoints.tasks import Task, tasks_of
 from rag_probe_langgraph.checkpoints.turns import Turn
+from rag_probe_langgraph.checkpoints.verdicts import begin, oddities, settle, verdicts_of
 from rag_probe_langgraph.checkpoints.writes import read_input, read_write
 
 _TRACEPARENT: Final = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
@@ -58,8 +59,10 @@ def _read(task: Task, evidence: Evidence, reader: Reader) -> None:
     written = [(write.channel, reader.read(write.value)) for write in task.writes if _is_state(write.channel)]
     if task.is_start:
         read_input(evidence, dict(written))
+    begin(evidence, task)
     for channel, value in written:
         read_write(evidence, task.node or "unknown", channel, value, given=task.is_start)
+    settle(evidence, task)
 
 
 def _is_state(channel: str) -> bool:
@@ -82,8 +85,9 @@ def _path(turn: Turn, evidence: Evidence, nodes: tuple[Step[Node], ...], error: 
         identity=root.identity,
         error=error,
         inferred=(*read.inferred, *_bounds(turn, nodes)),
-        not_captured=_gaps(path),
-        warnings=(*_warnings(turn, waiting), *_closed(evidence)),
+        verdicts=verdicts_of(evidence, read.text, whole=turn.whole),
+        not_captured=(*_gaps(path), *(["verdicts"] if _lacks_verdicts(evidence) else [])),
+        warnings=(*_warnings(turn, waiting), *oddities(evidence), *_closed(evidence)),
         partial=not turn.whole or bool(waiting),
     )
 
@@ -117,6 +121,10 @@ def _stages(turn: Turn, evidence: Evidence, nodes: tuple[Step[Node], ...], answe
 
 def _gaps(path: EvidencePath) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*gaps(path), *(_NEVER_OF_CALLS if path.generations else ()), *_NEVER)))
+
+
+def _lacks_verdicts(evidence: Evidence) -> bool:
+    return bool(evidence.odd) or any(role_of(channel, evidence.roles) == "verdict" for channel in evidence.closed)
 
 
 def _bounds(turn: Turn, nodes: Sequence[Step[Node]]) -> Iterator[str]:

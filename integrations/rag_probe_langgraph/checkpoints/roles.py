@@ -22,10 +22,14 @@ Role: TypeAlias = Literal[
     "citations",
     "confidence",
     "outcome",
+    "verdict",
     "ignore",
 ]
 
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
+
+VERDICTS: Final = frozenset({"verdict", "valid", "is_valid", "passed", "approved", "accepted", "grade"})
+"""Names of channels, and of fields in them, that say whether a draft may go on."""
 
 _BY_NAME: Final[Mapping[str, Role]] = {
     "question": "question",
@@ -43,6 +47,7 @@ _BY_NAME: Final[Mapping[str, Role]] = {
     "citations": "citations",
     "confidence": "confidence",
     "outcome": "outcome",
+    **dict.fromkeys(VERDICTS, "verdict"),
 }
 """What a channel's name says of it; passages and other text are told by what they are."""
 

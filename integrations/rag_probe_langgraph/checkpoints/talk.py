@@ -73,6 +73,7 @@ def _model_ran(evidence: Evidence, message: AIMessage) -> None:
         )
     )
     evidence.made(text, message)
+    evidence.drafts.wrote("messages", text, named=False)
 
 
 def _of_this_turn(messages: Sequence[BaseMessage]) -> Sequence[BaseMessage]:

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple, cast
 
 from rag_probe.stages import NodeOutcome
-from rag_probe_langgraph.checkpoints.built import Asked
+from rag_probe_langgraph.checkpoints.built import Asked, Sent
 from rag_probe_langgraph.checkpoints.naming import Namer
 from rag_probe_langgraph.checkpoints.plain import Reader
 from rag_probe_langgraph.checkpoints.saved import Saved, Store, Write, entries, state_of
@@ -46,6 +46,8 @@ class Task(NamedTuple):
     """What it asked last, when it paused."""
     answered: str | None = None
     """What somebody answered to that."""
+    sent: Sent | None = None
+    """Its own input, which it reads instead of the state."""
 
     @property
     def is_start(self) -> bool:
@@ -66,8 +68,8 @@ def _along(
         namer = Namer(saved, after, store, reader)
         edited = after is not None and after.source in ("update", "fork")
         for task_id, writes in _by_task(saved).items():
-            node = namer.name(task_id, writes[0].path)
-            task = _task(saved, after, task_id, node, writes, reader)
+            node, sent = namer.name(task_id, writes[0].path)
+            task = _task(saved, after, task_id, node, writes, reader)._replace(sent=sent)
             if edited and task.outcome in ("ok", "no_write"):
                 continue  # it belongs to the branch that went on without the edit
             inside = inner.get(f"{namespace}{node}:{task_id}")

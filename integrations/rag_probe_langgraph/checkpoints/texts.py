@@ -28,6 +28,7 @@ def read_text(evidence: Evidence, node: str, channel: str, role: Role | None, va
         evidence.note(channel, "answer")
         evidence.output[channel] = text
         evidence.made(text, None)
+        evidence.drafts.wrote(channel, text, named=role == "answer")
 
 
 def _holds_passages(evidence: Evidence, node: str, channel: str, text: str) -> bool:

@@ -5,6 +5,7 @@ The very rules by which the handler reads what steps return.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import cast
 
 from langchain_core.messages import BaseMessage
@@ -13,10 +14,11 @@ from rag_probe_langchain.question import question_in
 from rag_probe_langchain.scan import lists_in
 from rag_probe_langgraph.checkpoints.evidence import Evidence
 from rag_probe_langgraph.checkpoints.passages import read_passages
-from rag_probe_langgraph.checkpoints.roles import role_of
+from rag_probe_langgraph.checkpoints.roles import Role, role_of
 from rag_probe_langgraph.checkpoints.stored import Unreadable
 from rag_probe_langgraph.checkpoints.talk import messages_in, read_messages
 from rag_probe_langgraph.checkpoints.texts import read_text
+from rag_probe_langgraph.checkpoints.verdicts import read_verdict
 
 
 def read_input(evidence: Evidence, given: object) -> None:
@@ -29,9 +31,16 @@ def read_write(evidence: Evidence, node: str, channel: str, value: object, *, gi
     role = role_of(channel, evidence.roles)
     if isinstance(value, Unreadable):
         evidence.closed[channel] = value.why
-        return
-    if given and role in (None, "answer") and isinstance(value, str):
-        return
+    elif role == "verdict" and read_verdict(evidence, channel, value, given=given):
+        pass
+    elif given and role in (None, "answer") and isinstance(value, str):
+        if role == "answer":
+            evidence.drafts.wrote(channel, value, named=True)
+    else:
+        _read(evidence, node, channel, None if role == "verdict" else role, value)
+
+
+def _read(evidence: Evidence, node: str, channel: str, role: Role | None, value: object) -> None:
     lists = [each for each in lists_in(value) if each.passages or channel in evidence.sets]
     if role in ("messages", None) and (messages := messages_in(value)):
         read_messages(evidence, node, channel, messages)
@@ -43,8 +52,17 @@ def read_write(evidence: Evidence, node: str, channel: str, value: object, *, gi
     elif role in ("answer", "citations", "confidence", "outcome"):
         evidence.note(channel, role)
         evidence.output[channel] = value
+        if role == "answer" and isinstance(value, list):
+            _read_drafts(evidence, channel, cast("list[object]", value))
     else:
         evidence.unmapped[channel] = None
+
+
+def _read_drafts(evidence: Evidence, channel: str, values: Sequence[object]) -> None:
+    """A list that grows by a draft in each pass."""
+    for text in values[-1:]:
+        if isinstance(text, str):
+            evidence.drafts.wrote(channel, text, named=True)
 
 
 def _readable(given: object) -> object:
