@@ -102,7 +102,12 @@ class Documents:
     def now(self, passages: Sequence[object]) -> Ids:
         """The ids in their present order."""
         ids = self.known(passages)
-        return self.add(passages).ids if ids is None else ids
+        if ids is None:
+            ids = self._known_pairs(passages)
+        if ids is None:
+            return self.add(passages).ids
+        self.remember(passages, ids)
+        return ids
 
     def known(self, passages: Sequence[object]) -> Ids | None:
         """The ids in their present order; None where one of the passages was never seen as this object."""
@@ -110,21 +115,15 @@ class Documents:
         if seen is not None and len(seen.copy) == len(passages) and all(map(is_, seen.copy, passages)):
             return seen.ids
         try:
-            ids = tuple(map(self._by_object.__getitem__, map(id, passages)))
+            return tuple(map(self._by_object.__getitem__, map(id, passages)))
         except KeyError:
-            ids = self._known_pairs(passages)
-        if ids is not None:
-            self._remember(passages, ids)
-        return ids
-
-    def _known_pairs(self, passages: Sequence[object]) -> Ids | None:
-        """`known` of pairs with scores."""
-        documents = bare(passages)
-        ids = tuple(filter(None, map(self._by_object.get, map(id, documents))))
-        if documents is passages or len(ids) < len(documents):
             return None
-        self._score(ids, _paired(passages))
-        return ids
+
+    def remember(self, passages: Sequence[object], ids: Ids) -> None:
+        """Note that this is what the list holds now."""
+        if len(self._lists) >= _LISTS:
+            del self._lists[next(iter(self._lists))]
+        self._lists[id(passages)] = _Seen(passages, list(passages), ids)
 
     def name_of(self, document: Document) -> str:
         """The id of one passage, seen before or not."""
@@ -212,6 +211,15 @@ class Documents:
         ]
         return replace(chunks, parents=tuple(parents)) if any(parents) else chunks
 
+    def _known_pairs(self, passages: Sequence[object]) -> Ids | None:
+        """`known` of passages with scores, which are noted."""
+        documents = bare(passages)
+        ids = tuple(filter(None, map(self._by_object.get, map(id, documents))))
+        if documents is passages or len(ids) < len(documents):
+            return None
+        self._score(ids, _paired(passages))
+        return ids
+
     def _keep(
         self,
         passages: Sequence[object],
@@ -228,7 +236,7 @@ class Documents:
             self._note(ids, texts)
         if scores:
             self._score(ids, scores)
-        self._remember(passages, ids)
+        self.remember(passages, ids)
 
     def _note(self, ids: Ids, texts: Sequence[str]) -> None:
         are_apart = len(set(ids)) == len(set(texts)) == len(ids)
@@ -255,11 +263,6 @@ class Documents:
             if score is not None and self.scores.setdefault(name, score) != score:
                 self.scores[name] = score
                 self.rescored.add(name)
-
-    def _remember(self, passages: Sequence[object], ids: Ids) -> None:
-        if len(self._lists) >= _LISTS:
-            del self._lists[next(iter(self._lists))]
-        self._lists[id(passages)] = _Seen(passages, list(passages), ids)
 
 
 def bare(passages: Sequence[object]) -> Sequence[Document]:

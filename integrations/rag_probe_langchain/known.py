@@ -85,8 +85,10 @@ def passed(inside: Run | None, request: Request, after: Ids, before: Ids | None 
         results = inside.results
         if results is None:
             inside.results = [after]
+        elif results[-1] == before:
+            results[-1] = after
         else:
-            if before is not None and before in results:
+            if before in results:
                 results.remove(before)
             if len(results) < _RESULTS:
                 results.append(after)
@@ -115,5 +117,7 @@ def union(sets: Iterable[Ids]) -> Ids:
 
 def minimal(sets: Sequence[Ids]) -> Ids:
     """The union of `sets` without those that contain another: a state holds what was retrieved beside what was kept."""
+    if len(sets) == 1:
+        return sets[0]
     left = [ids for ids in sets if not any(set(other) < set(ids) for other in sets)]
     return left[0] if len(left) == 1 else union(left)

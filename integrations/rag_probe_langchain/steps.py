@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from rag_probe import attributes as a
 from rag_probe.attributes import Value
 from rag_probe.stages import Filtering
-from rag_probe.wire.decisions import encode_filtering
+from rag_probe.wire.decisions import encode_filtering, encode_plain_filtering
 from rag_probe.wire.retrieval import encode_rerank
 from rag_probe_langchain.builder import SHORTEST
 from rag_probe_langchain.documents import Documents, bare
 from rag_probe_langchain.fans import gather, settle
-from rag_probe_langchain.flow import Change, changes
+from rag_probe_langchain.flow import Change, changes, fallen
 from rag_probe_langchain.known import found, minimal, narrowed, passed
 from rag_probe_langchain.leftovers import without_leftovers
 from rag_probe_langchain.marked import marked, reranked
@@ -20,7 +20,7 @@ from rag_probe_langchain.parents import Source, with_parents
 from rag_probe_langchain.request import Request, TextStep
 from rag_probe_langchain.retrieval import retrieval_attributes
 from rag_probe_langchain.run import Ids, Inner, Run
-from rag_probe_langchain.scan import Found, holds_none, lists_in, mapping, shape_of, texts_in
+from rag_probe_langchain.scan import Found, holds_none, lists_in, mapping, sequence, shape_of, texts_in
 from rag_probe_langchain.spans import beside
 from rag_probe_langchain.trace_policy import held
 
@@ -41,6 +41,8 @@ def step_ended(run: Run, outputs: object, ended: int) -> dict[str, Value]:
     documents = run.request.documents
     if run.trace_policy is not None:
         run.held = held(run.trace_policy, run.inputs, outputs)
+    if _thinned(run, outputs, ended):
+        return {}
     after = lists_in(outputs)
     if run.node is not None:
         run.empty = outputs is None or mapping(outputs) == {}
@@ -56,6 +58,26 @@ def step_ended(run: Run, outputs: object, ended: int) -> dict[str, Value]:
     if before and not run.generated:
         _texts(run, before, outputs, ended)
     return {}
+
+
+def _thinned(run: Run, outputs: object, ended: int) -> bool:
+    """The usual filter at a glance: out of a list that was seen came some of its very passages, as they stood.
+
+    False, and nothing done, where this has to be looked at; `_inferred` says the same of it.
+    """
+    passages = sequence(outputs)
+    if not passages or run.mark is not None or run.node is not None or run.inside_mark or run.results is not None:
+        return False
+    documents = run.request.documents
+    source, kept = documents.seen(run.inputs), documents.known(passages)
+    if not kept or documents.rescored or tuple(filter(set(kept).__contains__, source)) != kept:
+        return False
+    documents.remember(passages, kept)
+    if kept == source:
+        narrowed(run.parent, run.request, kept)
+    else:
+        _changed(run, Change(source, kept, fallen(source, kept), moved=False, late=False), ended)
+    return True
 
 
 def _marked(run: Run, after: Sequence[Found], outputs: object, ended: int) -> dict[str, Value]:
@@ -100,6 +122,8 @@ def _after(run: Run, before: Mapping[str, Ids], after: Sequence[Found], ended: i
             if news:
                 _retrieved(run, news, ended, added=bool(before) and len(news) < len(passages))
             ids = documents.now(passages)
+        elif documents.seen(passages) is not ids:
+            documents.remember(passages, ids)
         sets[key] = ids
     return sets
 
@@ -110,10 +134,16 @@ def _changed(run: Run, change: Change, ended: int) -> None:
     if change.moved:
         beside(run, encode_rerank(reranked(run, change.after), cap), ended, late=change.late)
     if dropped:
-        stage = Filtering(step=run.name, kept=change.after, dropped=dropped)
-        beside(run, encode_filtering(stage, cap), ended, late=change.late)
+        beside(run, _filtering(run.name, change.after, dropped, cap), ended, late=change.late)
     narrowed(run.parent, run.request, change.after)
     passed(run.parent, run.request, change.after, change.before)
+
+
+def _filtering(step: str, kept: Ids, dropped: Ids, cap: int) -> dict[str, Value]:
+    """Ids of passages are well-formed, since identity.py made them."""
+    if kept and max(len(kept), len(dropped)) <= cap:
+        return encode_plain_filtering(step, kept, dropped)
+    return encode_filtering(Filtering(step=step, kept=kept, dropped=dropped), cap)
 
 
 def _rescored(run: Run, ids: Ids, ended: int) -> None:
@@ -148,7 +178,8 @@ def _texts(run: Run, before: Mapping[str, Ids], outputs: object, ended: int) -> 
     made = [text for text in texts_in(outputs) if len(text) >= SHORTEST and not _is_known(request, text)]
     if made:
         narrowed(run.parent, request, minimal(list(before.values())))
-        request.add_texts([TextStep(text, run, ended) for text in made if not run.built])
+        if not run.built:
+            request.add_texts([TextStep(text, run, ended) for text in made])
 
 
 def _is_known(request: Request, text: str) -> bool:

@@ -7,6 +7,7 @@ from typing import Final
 from rag_probe import attributes as a
 from rag_probe.attributes import Attributes, Value
 from rag_probe.stages import Decision, Filtering, PermissionCheck
+from rag_probe.wellformed import well_formed
 from rag_probe.wire.columns import (
     get,
     get_column,
@@ -31,6 +32,11 @@ def encode_filtering(stage: Filtering, cap: int) -> dict[str, Value]:
     put_count(out, a.FILTER_DROPPED_COUNT, len(stage.dropped), stage.dropped_count, cap)
     put_known(out, (a.STEP_NAME, stage.step))
     return out
+
+
+def encode_plain_filtering(step: str, kept: tuple[str, ...], dropped: tuple[str, ...]) -> dict[str, Value]:
+    """`encode_filtering` of ids that are well-formed, some on either side and none of them cut."""
+    return {a.STAGE: "filter", a.FILTER_KEPT: kept, a.FILTER_DROPPED: dropped, a.STEP_NAME: well_formed(step)}
 
 
 def decode_filtering(attributes: Attributes) -> Filtering | None:

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from rag_probe import attributes as a
 from rag_probe.attributes import Attributes, Value
 from rag_probe.stages import Chunks, Content, Rerank, Retrieval
+from rag_probe.wellformed import well_formed
 from rag_probe.wire.columns import (
     Texts,
     get,
@@ -49,7 +50,8 @@ def encode_retrieval(stage: Retrieval, cap: int) -> dict[str, Value]:
     out: dict[str, Value] = {a.OPERATION: "retrieval", a.STAGE: "retrieval"}
     if stage.documents is not None:
         _put_chunks(out, stage.documents, cap)
-    _put_asked(out, stage.name, stage.query, stage.top_k)
+    put_known(out, (a.STEP_NAME, stage.name), (a.RETRIEVAL_TOP_K, stage.top_k))
+    put_content(out, _QUERY, stage.query)
     if stage.candidates is not None:
         ids = stage.candidates.ids
         put_column(out, a.RETRIEVAL_CANDIDATES, ids, cap)
@@ -67,11 +69,13 @@ class Plain(NamedTuple):
     scores: tuple[float, ...]
 
 
-def encode_plain(name: str | None, query: Content | None, top_k: int | None, columns: Plain) -> dict[str, Value]:
+def encode_plain(name: str, query: Content | None, top_k: int | None, columns: Plain) -> dict[str, Value]:
     """`encode_retrieval` of a stage without candidates whose documents are these, of which none is cut."""
     out: dict[str, Value] = {a.OPERATION: "retrieval", a.STAGE: "retrieval", a.RETRIEVAL_COUNT: len(columns.ids)}
     out.update(filter(_COLUMN, zip(_PLAIN, columns, strict=True)))
-    _put_asked(out, name, query, top_k)
+    out[a.STEP_NAME] = well_formed(name)
+    put(out, a.RETRIEVAL_TOP_K, top_k)
+    put_content(out, _QUERY, query)
     return out
 
 
@@ -114,11 +118,6 @@ def decode_rerank(attributes: Attributes) -> Rerank | None:
         scores=get_column(attributes, a.RERANK_SCORES, len(ids), float),
         count=get_count(attributes, a.RERANK_COUNT, len(ids)),
     )
-
-
-def _put_asked(out: dict[str, Value], name: str | None, query: Content | None, top_k: int | None) -> None:
-    put_known(out, (a.STEP_NAME, name), (a.RETRIEVAL_TOP_K, top_k))
-    put_content(out, _QUERY, query)
 
 
 def _put_chunks(out: dict[str, Value], chunks: Chunks, cap: int) -> None:

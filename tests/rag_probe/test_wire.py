@@ -12,6 +12,7 @@ from rag_probe import attributes
 from rag_probe.stages import Chunks, Content, ContextAssembly, Filtering, Generation, PermissionCheck, Rerank, Retrieval
 from rag_probe.wire import decode, decode_node, decode_root, decode_tags, encode, encode_node, encode_root, encode_tags
 from rag_probe.wire.context import ids_of_context
+from rag_probe.wire.decisions import encode_plain_filtering
 
 from . import strategies
 
@@ -37,6 +38,11 @@ def test_a_stage_survives_the_wire(stage):
 def test_the_step_that_built_a_context_says_its_ids_as_an_encoded_one_that_has_nothing_else(context, step, cap):
     alone = ContextAssembly(step=step, ids=context.ids)
     assert ids_of_context(encode(context, cap), step) == encode(alone, cap)
+
+
+@given(strategies.words, strategies.ids().filter(bool), strategies.ids().filter(bool))
+def test_a_filter_of_well_formed_ids_is_written_as_an_encoded_one(step, kept, dropped):
+    assert encode_plain_filtering(step, kept, dropped) == encode(Filtering(step=step, kept=kept, dropped=dropped))
 
 
 @given(strategies.roots)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from unittest.mock import patch
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from langchain_core.documents import Document
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 
 from rag_probe import attributes as a
+from rag_probe_langchain import steps
 
 from .apps import ANSWER, TEXTS, Nested, Scripted, Search, as_text, passages, rag
 from .recorded import Recorder, assert_well_formed
@@ -41,6 +45,23 @@ FIRST_TWO = 'rag.filter first_two | rag.filter.dropped=["gift", "staff", "old"] 
 
 def test_a_subset_is_filtering():
     assert run(first_two) == [FIRST_TWO]
+
+
+def picking(places):
+    def pick(found):
+        return [found[place % len(found)] for place in places if found]
+
+    return pick
+
+
+@settings(max_examples=25)
+@given(st.lists(st.lists(st.integers(0, 4), max_size=6), min_size=1, max_size=3))
+def test_the_usual_filter_is_seen_at_a_glance_as_it_would_be_by_a_look(picks):
+    """Issue B, speed."""
+    functions = [picking(places) for places in picks]
+    at_a_glance = run(*functions)
+    with patch.object(steps, "_thinned", lambda *_: False):
+        assert run(*functions) == at_a_glance
 
 
 def test_the_same_list_is_plumbing():
