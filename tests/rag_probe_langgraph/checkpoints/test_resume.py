@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, TypedDict
@@ -181,13 +182,23 @@ def on_a_terminal(monkeypatch, *arguments: object) -> str:
     ours, theirs = pty.openpty()
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "100")
-    with os.fdopen(theirs, "w") as terminal, monkeypatch.context() as patched:
-        patched.setattr(sys, "stderr", terminal)
-        assert run(*arguments) == 0
-        terminal.flush()
-        seen = os.read(ours, 65536)
-    os.close(ours)
-    return seen.decode()
+    with ThreadPoolExecutor() as person:
+        seen = person.submit(_read, ours)
+        with os.fdopen(theirs, "w") as terminal, monkeypatch.context() as patched:
+            patched.setattr(sys, "stderr", terminal)
+            assert run(*arguments) == 0
+        return seen.result(timeout=60)
+
+
+def _read(terminal: int) -> str:
+    found = b""
+    with open(terminal, "rb", buffering=0) as opened:
+        try:
+            while more := opened.read(65536):
+                found += more
+        except OSError:  # the other side is closed
+            pass
+    return found.decode()
 
 
 def test_a_person_sees_how_far_it_is_and_a_file_nothing_of_it(store, tmp_path, capsys, monkeypatch):
