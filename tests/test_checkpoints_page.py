@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -38,15 +39,26 @@ def address() -> str:
 def run(kind: str, block: str, folder: Path, address: str) -> subprocess.CompletedProcess[str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("OTEL_", "RAG_PROBE_"))}
     commands = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))  # as with the virtualenv entered
-    env = kept | {"DATABASE_URL": address, "COLUMNS": "200", "PATH": commands}
+    port = free_port()
+    block = block.replace("rag-probe collect", f"rag-probe collect --grpc 127.0.0.1:0 --http 127.0.0.1:{port}")
+    endpoint = f"http://127.0.0.1:{port}"
+    env = kept | {"DATABASE_URL": address, "COLUMNS": "200", "PATH": commands, "OTEL_EXPORTER_OTLP_ENDPOINT": endpoint}
     command: Any = ["bash", "-ec", block] if kind == "sh" else [sys.executable, "-W", "error", "-c", block]
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=120, check=False)
+
+
+def free_port() -> int:
+    """In place of the usual one, where something else may listen."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 def words(text: str) -> str:
     return " ".join(text.split())
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("postgres")
 def test_the_walk(tmp_path, address):
     shutil.copy(PAGE.parent / "app.py", tmp_path)
@@ -63,7 +75,7 @@ def test_the_walk(tmp_path, address):
             assert "Traceback" not in done.stderr
             shown = words(done.stdout + done.stderr)
             count += 1
-    assert count == 11
+    assert count == 14
     assert (tmp_path / "report" / "report.html").exists()
 
 

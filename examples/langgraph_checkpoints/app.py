@@ -11,7 +11,8 @@ from __future__ import annotations
 from typing import TypedDict
 
 from langchain_core.documents import Document
-from langchain_core.language_models import FakeListChatModel
+from langchain_core.language_models import BaseChatModel, GenericFakeChatModel
+from langchain_core.messages import AIMessage
 from langchain_core.retrievers import BaseRetriever
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import END, START, StateGraph
@@ -49,7 +50,7 @@ class Rules(BaseRetriever):
         return sorted(found, key=lambda each: -len(asked & set(each.page_content.lower().split())))[:2]
 
 
-def build(model: FakeListChatModel) -> StateGraph:
+def build(model: BaseChatModel) -> StateGraph:
     """Retrieve → permit → assemble → draft."""
 
     def retrieve(state: State) -> dict[str, object]:
@@ -71,12 +72,20 @@ def build(model: FakeListChatModel) -> StateGraph:
     return graph
 
 
-def main() -> None:
+def scripted() -> GenericFakeChatModel:
+    """Says its replies in turn, and with each, as a provider does, which model wrote it with how many tokens."""
+    said = {"model_name": "gpt-5-mini", "model_provider": "openai", "finish_reason": "stop"}
+    used = {"input_tokens": 31, "output_tokens": 8, "total_tokens": 39}
+    messages = [AIMessage(reply, response_metadata=said, usage_metadata=used) for reply in REPLIES]
+    return GenericFakeChatModel(messages=iter(messages))
+
+
+def main(file: str = "checkpoints.db", **config: object) -> None:
     """Answer every question in a thread of its own; the thread is named after the case."""
-    with SqliteSaver.from_conn_string("checkpoints.db") as saver:
-        app = build(FakeListChatModel(responses=REPLIES)).compile(checkpointer=saver)
+    with SqliteSaver.from_conn_string(file) as saver:
+        app = build(scripted()).compile(checkpointer=saver)
         for case, question in QUESTIONS.items():
-            app.invoke({"question": question}, {"configurable": {"thread_id": case}})
+            app.invoke({"question": question}, {"configurable": {"thread_id": case}, **config})
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from rag_probe.path import LATER_BRANCH, EvidencePath, Origin, Step
+from rag_probe.path import LATER_BRANCH, EvidencePath, Filtered, Origin, Step
 from rag_probe.stages import NO_TAGS, Answer, CaseTags, Citations, Node, Retrieval
 from rag_probe_collector.sources.conflicts import conflicts, listed
 
@@ -41,6 +41,7 @@ def join(stored: EvidencePath, traced: EvidencePath) -> EvidencePath:
     answer = _answer(stored, traced, origins)
     path = replace(
         path,
+        filtered=_filtered(path, origins),
         trace_id=traced.trace_id,
         trace_ids=tuple(dict.fromkeys((*traced.trace_ids, *stored.trace_ids))),
         tags=_tags(stored, traced, origins),
@@ -71,6 +72,18 @@ def _first(
             origins[name] = origin
             return value
     return getattr(before[0], name)
+
+
+def _filtered(path: EvidencePath, origins: Origins) -> Filtered | None:
+    """Without what the other source, which knows more of that step, says was denied: one step is told once."""
+    if path.filtered is None or path.permissions is None or origins["filtered"] == origins["permissions"]:
+        return path.filtered
+    denied = {each.id for each in path.permissions if each.decision == "deny"}
+    left = tuple([drop for drop in path.filtered.dropped if drop.id not in denied])
+    if left or not path.filtered.dropped:
+        return replace(path.filtered, dropped=left)
+    del origins["filtered"]
+    return None
 
 
 def _tags(stored: EvidencePath, traced: EvidencePath, origins: Origins) -> CaseTags:

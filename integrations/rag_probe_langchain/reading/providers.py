@@ -37,6 +37,7 @@ _NAMES: Final = {
 }
 """LangChain's `ls_provider` and `model_provider` (their integrations as of 2025) to the conventions' names."""
 
+_KNOWN: Final = frozenset(_NAMES.values())
 _LONGEST: Final = 100
 
 
@@ -47,8 +48,12 @@ def provider_name(name: str) -> str:
 
 
 def provider_of(metadata: Mapping[str, object], result: object = None) -> str | None:
-    """Who ran the model: the run's `ls_provider`, else the response's `model_provider`. None when neither says."""
-    for name in (metadata.get("ls_provider"), response_of(result).metadata.get("model_provider")):
-        if isinstance(name, str) and name.strip():
-            return provider_name(name)
-    return None
+    """Who ran the model: the run's `ls_provider`, else the response's `model_provider`. None when neither says.
+
+    A model's class without a provider of its own puts its own name there: a name that is known goes before one that is
+    not.
+    """
+    said = (metadata.get("ls_provider"), response_of(result).metadata.get("model_provider"))
+    names = [provider_name(name) for name in said if isinstance(name, str) and name.strip()]
+    known = [name for name in names if name in _KNOWN]
+    return next(iter((*known, *names)), None)

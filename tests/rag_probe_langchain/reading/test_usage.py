@@ -232,6 +232,8 @@ class TestResponse:
         message = AIMessage("x", response_metadata={"model_provider": "bedrock_converse"})
         assert provider_of({}, message) == "aws.bedrock"
         assert provider_of({"ls_provider": "cohere"}, message) == "cohere"
+        assert provider_of({"ls_provider": "mychatmodel"}, message) == "aws.bedrock"
+        assert provider_of({"ls_provider": "mychatmodel"}) == "mychatmodel"
 
 
 class Ends(BaseCallbackHandler):

@@ -27,7 +27,7 @@ class Desk(TypedDict, total=False):
     context: str
     drafts: Annotated[list[str], operator.add]
     verified: bool
-    approved: str
+    word: str
     answer: str
 
 
@@ -67,7 +67,7 @@ def again(state: Desk) -> str:
 
 
 def approve(state: Desk) -> Desk:
-    return {"approved": interrupt("Shall I send it?")}
+    return {"word": interrupt("Shall I send it?")}
 
 
 def send(state: Desk) -> Desk:

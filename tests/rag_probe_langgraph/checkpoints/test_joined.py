@@ -16,7 +16,7 @@ from langgraph.types import Command
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 
 from rag_probe import case
-from rag_probe.path import EvidencePath
+from rag_probe.path import EvidencePath, Permission
 from rag_probe.path_json import from_json
 from rag_probe.policy import CapturePolicy
 from rag_probe.protocols import Selection
@@ -149,6 +149,20 @@ def test_a_stop_before_a_node_and_what_another_process_made_of_it_are_one_questi
     assert path.answer.content.text == "To q"
 
 
+def test_runs_that_only_the_store_knows_to_be_one_question_are_counted_together(place):
+    """The first stopped before a node, and its process died before it could say so: its outermost span is lost."""
+    app = test_turns.graph(place.saver, interrupt_before=["draft"])
+    place.run(app, {"question": "q"})
+    pauses._pauses.clear()
+    place.run(app, None)
+    lost = next(span for span in place.recorder.spans if span.parent is None)
+    first, second = paths_of([span for span in place.recorder.spans if span is not lost])
+    (path,) = JoinedSource(Here(place.stored()), Here([first, second])).paths(Selection())
+    assert path.trace_ids == (first.trace_id, second.trace_id)
+    assert path.latency_ms == first.latency_ms + second.latency_ms
+    assert path.answer.content.text == "To q"
+
+
 def test_each_branch_of_a_fork_has_the_trace_of_its_end(place):
     app = test_turns.graph(place.saver)
     with case("c-1", experiment="e"):
@@ -177,6 +191,23 @@ def test_a_conflict_is_a_warning_and_never_merged(place):
     cut = replace(traced, retrieved=Chunks(ids=("returns",), count=5))
     (path,) = JoinedSource(Here([stored]), Here([cut])).paths(Selection())
     assert not [warning for warning in path.warnings if "differ" in warning]
+
+
+def test_a_step_that_one_source_calls_a_permission_check_is_no_filter_beside_it(place):
+    """The mapping of channels says what the trace could only take for a filter; or the other way round, a mark does."""
+    place.run(checked(checkpointer=place.saver), ASKED)
+    (stored,), (traced,) = place.stored(), paths_of(place.recorder.spans)
+    assert stored.filtered == traced.filtered
+    checks = tuple([Permission(drop.id, "deny") for drop in stored.filtered.dropped])
+    for mine, theirs in ((stored, traced), (traced, stored)):
+        told = replace(mine, filtered=None, permissions=checks, not_captured=(*mine.not_captured, "filtered"))
+        sources = (told, theirs) if mine is stored else (theirs, told)
+        (path,) = JoinedSource(*[Here([each]) for each in sources]).paths(Selection())
+        assert (path.permissions, path.filtered, "filtered" in dict(path.joined)) == (checks, None, False)
+        assert "filtered" in path.not_captured
+    some = replace(stored, filtered=None, permissions=checks[:1])
+    (path,) = JoinedSource(Here([some]), Here([traced])).paths(Selection())
+    assert [drop.id for drop in path.filtered.dropped] == [checks[1].id]
 
 
 def test_a_traceparent_in_the_metadata_joins_what_has_no_tasks_in_common():
