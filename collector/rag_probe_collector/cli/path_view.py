@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from rag_probe.path import EvidencePath, Step
+from rag_probe.path import EvidencePath, Step, Verdict
 from rag_probe.path_json import instant
 from rag_probe.stages import Content, ContextAssembly, Generation
 from rag_probe_collector.assembly.retries import retries
@@ -60,6 +60,8 @@ def rows(path: EvidencePath) -> Iterator[Row]:
     again = [f"{plain(name, _ID)} ×{count}" for name, count in retries(path).items()]
     if again:
         yield Row("ran again", "", Text("  ".join(again), overflow="fold"))
+    for verdict in path.verdicts or ():
+        yield Row("validation", "", _verdict(verdict))
     for step in path.tools or ():
         yield Row("tool", "", Text(plain(step.stage.name or "", _ID)), _ms(step.latency_ms))
     yield from _answer(path)
@@ -162,6 +164,13 @@ def _node(path: EvidencePath) -> Iterator[str]:
         said = stage.answered.text if stage.answered is not None else None
         outcome = stage.outcome if said is None else f"{stage.outcome}: {plain(said, _ID)}"
         yield plain(stage.name, _ID) + ("" if outcome in (None, "ok") else f" ({outcome})")
+
+
+def _verdict(verdict: Verdict) -> Text:
+    said, style = ("passed", _GOOD) if verdict.passed else ("refused", _BAD)
+    step = "" if verdict.step is None else f" in step {verdict.step}"
+    text = Text(f"{plain(verdict.node or 'a step', _ID)} ").append(said, style)
+    return text.append(f"{step}: ", _DIM).append_text(_content(verdict.draft))
 
 
 def _answer(path: EvidencePath) -> Iterator[Row]:

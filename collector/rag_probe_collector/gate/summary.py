@@ -33,6 +33,7 @@ def other_shares(rows: Sequence[GatedCase]) -> dict[str, ShareJson]:
         "abstention_correct": share(silence.count(True), len(silence)),
         "claims_supported": _pooled(rows, "claim_support"),
         "citations_valid": _pooled(rows, "citation_validity"),
+        "verdicts_right": _pooled(rows, "verdict_accuracy"),
         "evidence_retrieved": _pooled(rows, "requirement_recall@retrieved"),
         "evidence_in_context": _pooled(rows, "requirement_recall@context"),
     }

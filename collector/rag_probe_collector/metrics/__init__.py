@@ -19,6 +19,7 @@ from rag_probe_collector.metrics import (
     prompt_evidence_recall,
     reciprocal_rank,
     requirement_recall,
+    verdict_accuracy,
 )
 from rag_probe_collector.metrics.claim_shares import (
     CITATION_COVERAGE,
@@ -59,6 +60,7 @@ METRICS: Final[tuple[Metric, ...]] = (
     CONTEXT_SUPPORT,
     CORRECTNESS,
     claim_support.METRIC,
+    verdict_accuracy.METRIC,
     context_tokens.METRIC,
 )
 """What every report holds."""

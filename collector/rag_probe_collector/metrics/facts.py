@@ -23,9 +23,13 @@ class Facts:
     answered: bool | None
     """Whether the outcome is `answered` or `partial`; None when nobody recorded it."""
     coverage: tuple[Coverage, ...]
+    drafts: tuple[bool | None, ...]
+    """For each verdict of the path whether its draft was good; None: undecided."""
 
 
-def observe(labels: Labels, path: EvidencePath, review: Review | None = None) -> Facts:
+def observe(
+    labels: Labels, path: EvidencePath, review: Review | None = None, drafts: tuple[bool | None, ...] | None = None
+) -> Facts:
     """Look at `path` with the eyes of a case."""
     shown = shown_in(path)
     return Facts(
@@ -35,6 +39,7 @@ def observe(labels: Labels, path: EvidencePath, review: Review | None = None) ->
         review=review,
         answered=_answered(path),
         coverage=tuple([cover(need, shown) for need in labels.needs]),
+        drafts=(None,) * len(path.verdicts or ()) if drafts is None else drafts,
     )
 
 

@@ -16,10 +16,13 @@ from rag_probe_collector.reports.strip import strip
 def html(report: ReportJson) -> bytes:
     """The page in UTF-8; everything that came from outside is escaped."""
     helpers = {
+        "again": words.again,
         "broke": words.broke,
         "in_prompt": words.in_prompt,
+        "judged": words.judged,
         "links": words.links,
         "name": words.name,
+        "route": words.route,
         "strip": strip,
         "tested": words.tested,
     }

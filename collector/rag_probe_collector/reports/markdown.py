@@ -12,19 +12,25 @@ from rag_probe_collector.gate.report_json import GatedCase
 from rag_probe_collector.register import visible
 from rag_probe_collector.reports.words import (
     NONE,
+    again,
     broke,
     count,
     dollars,
     figure,
     in_prompt,
+    judged,
     links,
     milliseconds,
     name,
+    route,
     share,
     tested,
     wrong,
 )
+from rag_probe_collector.scoring.case_schema import VerdictJson
 
+_VERDICTS: Final = 50
+"""Of one case."""
 _ADDRESS: Final = ":/?#@!$&'()*+,;=%[]-._~"
 
 
@@ -48,6 +54,7 @@ def _lines(report: ReportJson) -> Iterator[str]:
     yield ""
     yield from _table(("what", "which"), ((label, code(value)) for label, value in tested(report)))
     yield from _cases(report)
+    yield from _graphs(report)
     yield from _missing(report)
     yield from _figures(report)
     yield from _slices(report)
@@ -79,6 +86,34 @@ def _case(row: GatedCase, template: str | None) -> Sequence[str]:
         milliseconds(row["latency_ms"]),
         f"{count(tokens['input'])} / {count(tokens['output'])}",
         dollars(row["cost_usd"]),
+    )
+
+
+def _graphs(report: ReportJson) -> Iterator[str]:
+    """Of the cases that a graph answered: its way, and what its validations said."""
+    ways = [row for row in report["cases"] if row["nodes"]]
+    if ways:
+        yield "## Graphs: nodes, and how often they ran again\n"
+        yield from _table(
+            ("case", "nodes", "ran again"), ((code(name(row)), code(route(row)), code(again(row))) for row in ways)
+        )
+    verdicts = [(row, each) for row in report["cases"] for each in (row["verdicts"] or [])[:_VERDICTS]]
+    if verdicts:
+        yield "## What validations said of drafts\n"
+        yield from _table(
+            ("case", "node", "step", "said", "draft", "by its review"),
+            (_verdict(row, each) for row, each in verdicts),
+        )
+
+
+def _verdict(row: GatedCase, verdict: VerdictJson) -> Sequence[str]:
+    return (
+        code(name(row)),
+        code(verdict["node"] or "") or NONE,
+        count(verdict["step"]),
+        "passed" if verdict["passed"] else "refused",
+        f"{count(verdict['draft_length'])} characters",
+        judged(verdict),
     )
 
 

@@ -9,7 +9,7 @@ from rag_probe.path import EvidencePath
 from rag_probe.path_json import Json, to_json
 from rag_probe_collector.reports.dump import dump
 
-_TEXTS: Final = frozenset({"question", "query", "text", "asked", "answered"})
+_TEXTS: Final = frozenset({"question", "query", "text", "asked", "answered", "draft"})
 
 
 def paths_jsonl(paths: Iterable[EvidencePath], *, with_content: bool) -> bytes:

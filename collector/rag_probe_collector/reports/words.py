@@ -7,8 +7,11 @@ from urllib.parse import quote
 
 from rag_probe_collector.gate import ReportJson
 from rag_probe_collector.gate.report_json import GatedCase, ShareJson
+from rag_probe_collector.scoring.case_schema import VerdictJson
 
 NONE: Final = "–"
+_NODES: Final = 50
+"""Nodes of a case that are named."""
 
 
 def figure(value: float | None, digits: int = 2) -> str:
@@ -62,6 +65,33 @@ def accused(case: GatedCase, violation: str) -> list[str]:
     """The passages that a violation is about, each once, in the order of the pipeline."""
     ids = (each for finding in case["findings"] if finding["finding"] == violation for each in finding["ids"])
     return list(dict.fromkeys(ids))
+
+
+def again(case: GatedCase) -> str:
+    """`2: draft 2`: how often nodes ran again; `at least` where not every attempt is stored."""
+    found = case["retries"]
+    if found is None:
+        return NONE
+    named = ", ".join(f"{node} {times}" for node, times in found["nodes"].items())
+    least = "" if found["complete"] else "at least "
+    return f"{least}{found['total']}{': ' if named else ''}{named}"
+
+
+def route(case: GatedCase) -> str:
+    """`retrieve → draft → validate (error)`: the nodes in their order, the first of many."""
+    nodes = case["nodes"] or []
+    names = [each["name"] + ("" if each["outcome"] in ("ok", None) else f" ({each['outcome']})") for each in nodes]
+    more = [f"and {len(names) - _NODES} more"] if len(names) > _NODES else []
+    return " → ".join([*names[:_NODES], *more])
+
+
+def judged(verdict: VerdictJson) -> str:
+    """`right`, `passed a bad draft`, `refused a good draft`, or that no review decides it."""
+    if verdict["right"] is None:
+        return "undecided"
+    if verdict["right"]:
+        return "right"
+    return "passed a bad draft" if verdict["passed"] else "refused a good draft"
 
 
 def name(case: GatedCase) -> str:

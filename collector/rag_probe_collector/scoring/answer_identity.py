@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import orjson
 
 from rag_probe.path import EvidencePath
+from rag_probe.stages import Content
 
 
 def evidence_version(path: EvidencePath) -> str | None:
@@ -37,7 +38,12 @@ def _compact(rows: list[list[str | None]]) -> bytes:
 def answer_digests(path: EvidencePath, key: bytes | None) -> frozenset[str]:
     """Every digest by which a review may name this answer: the recorded one, and those of a text that is whole."""
     content = None if path.answer is None else path.answer.content
-    return frozenset() if content is None else frozenset(_digests(content.text, content.length, content.digest, key))
+    return frozenset() if content is None else content_digests(content, key)
+
+
+def content_digests(content: Content, key: bytes | None) -> frozenset[str]:
+    """Every digest by which a review may name a text."""
+    return frozenset(_digests(content.text, content.length, content.digest, key))
 
 
 def _digests(text: str | None, length: int | None, recorded: str | None, key: bytes | None) -> Iterator[str]:

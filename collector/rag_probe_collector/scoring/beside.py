@@ -50,4 +50,13 @@ def incomplete_trace(facts: Facts) -> Iterator[Finding]:
         yield Finding("incomplete_trace")
 
 
-BESIDE: Final = (run_failed, incorrect_claim, outcome_unexpected, other_tenant, incomplete_trace)
+def wrong_verdict(facts: Facts) -> Iterator[Finding]:
+    """Issue C, validation apart: a bad draft passed, or a good one was refused; each time that it happened."""
+    for verdict, good in zip(facts.path.verdicts or (), facts.drafts, strict=True):
+        if good is not None and good is not verdict.passed:
+            said = "refused a good draft" if good else "passed a bad draft"
+            step = "" if verdict.step is None else f" in step {verdict.step}"
+            yield Finding("wrong_verdict", "verdicts", reason=f"{verdict.node or 'a validation'} {said}{step}")
+
+
+BESIDE: Final = (run_failed, incorrect_claim, wrong_verdict, outcome_unexpected, other_tenant, incomplete_trace)

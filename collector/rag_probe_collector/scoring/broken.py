@@ -111,4 +111,17 @@ def _routing(facts: Facts, findings: Findings, losses: Sequence[Loss]) -> Broken
     return Broken("routing", "wrong_route")
 
 
-ROWS: Final[tuple[Row, ...]] = (_access, _error, _evidence, _abstention, _generation, _citation, _routing)
+def _validation(facts: Facts, findings: Findings, losses: Sequence[Loss]) -> Broken | None:  # noqa: ARG001
+    return Broken("validation", "wrong_verdict") if "wrong_verdict" in findings else None
+
+
+ROWS: Final[tuple[Row, ...]] = (
+    _access,
+    _error,
+    _evidence,
+    _abstention,
+    _generation,
+    _citation,
+    _routing,
+    _validation,
+)

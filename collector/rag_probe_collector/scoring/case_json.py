@@ -22,6 +22,7 @@ from rag_probe_collector.scoring.case_schema import (
     ValueJson,
 )
 from rag_probe_collector.scoring.finding import Finding
+from rag_probe_collector.scoring.graph_json import graph_json
 from rag_probe_collector.scoring.loss import Loss
 from rag_probe_collector.scoring.scored import ScoredCase
 
@@ -29,7 +30,8 @@ from rag_probe_collector.scoring.scored import ScoredCase
 def case_json(scored: ScoredCase, *, with_content: bool = False) -> CaseJson:
     """The row; with `with_content` also the question, the answer and the reviewer's prose."""
     content = _content(scored) if with_content else None
-    return {**_strict(scored), **_explained(scored, content), **_run(scored)}
+    graph = graph_json(scored, with_content=with_content)
+    return {**_strict(scored), **_explained(scored, content), **_run(scored), **graph}
 
 
 def _strict(scored: ScoredCase) -> StrictJson:

@@ -116,5 +116,47 @@ class RunJson(TypedDict):
     warnings: list[str]
 
 
-class CaseJson(StrictJson, ExplainedJson, RunJson):
+class NodeJson(TypedDict):
+    """One task of a graph's node."""
+
+    name: str
+    step: int | None
+    outcome: str | None
+    attempt: int | None
+
+
+class RetriesJson(TypedDict):
+    """How often nodes ran again: in later steps, and in further attempts of one."""
+
+    total: int
+    nodes: dict[str, int]
+    """Those that did."""
+    complete: bool
+    """False where further attempts within a step are not stored, so that there may have been more."""
+
+
+class VerdictJson(TypedDict):
+    """What a validation said of a draft, and what a review says of that."""
+
+    node: str | None
+    step: int | None
+    passed: bool
+    draft_digest: str | None
+    draft_length: int | None
+    draft: str | None
+    """Only with content."""
+    good: bool | None
+    """Whether the draft was; null while no review decides it."""
+    right: bool | None
+
+
+class GraphJson(TypedDict):
+    """What a graph did; null where nobody recorded it."""
+
+    nodes: list[NodeJson] | None
+    retries: RetriesJson | None
+    verdicts: list[VerdictJson] | None
+
+
+class CaseJson(StrictJson, ExplainedJson, RunJson, GraphJson):
     """The whole row."""

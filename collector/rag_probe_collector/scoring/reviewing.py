@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from rag_probe.path import EvidencePath
+from rag_probe.stages import Content
 from rag_probe_collector.register import Review
-from rag_probe_collector.scoring.answer_identity import answer_digests, evidence_version
+from rag_probe_collector.scoring.answer_identity import answer_digests, content_digests, evidence_version
 
 
 class Verdict(NamedTuple):
@@ -41,6 +42,17 @@ class Reviews:
         valid = [each.review for each in verdicts if each.review is not None]
         return Verdict(min(valid, key=_share)) if valid else _nearest(verdicts)
 
+    def is_answer(self, draft: Content, path: EvidencePath) -> bool:
+        """Whether a draft is the answer, as far as their digests tell."""
+        return not content_digests(draft, self._key).isdisjoint(answer_digests(path, self._key))
+
+    def for_draft(self, case_id: str, path: EvidencePath, draft: Content) -> Review | None:
+        """The review that counts for a draft that is not the answer: bound by its digest, under the same rules."""
+        digests = content_digests(draft, self._key)
+        bound = [review for review in self._by_case.get(case_id, ()) if review.answer_digest in digests]
+        valid = [each for review in bound if (each := _judge(review, path, digests).review) is not None]
+        return min(valid, key=_share, default=None)
+
 
 def _judge(review: Review, path: EvidencePath, digests: frozenset[str]) -> Verdict:
     if review.experiment not in (None, path.tags.experiment):
@@ -72,9 +84,10 @@ def _names(provider: str | None, models: tuple[str | None, ...]) -> set[str]:
     return bare | {f"{(provider or '').casefold()}{mark}{model}" for model in bare for mark in ":/"}
 
 
-def _share(review: Review) -> float:
+def _share(review: Review) -> tuple[float, bool]:
+    """What is supported; of two who agree in that, whoever found a wrong claim is the stricter."""
     supported, total = review.counts or (0, 1)
-    return supported / total
+    return supported / total, not any(claim.correct_against_current_rules is False for claim in review.claims or ())
 
 
 def _nearest(verdicts: Sequence[Verdict]) -> Verdict:

@@ -13,6 +13,7 @@ from rag_probe_collector.metrics.labels import Labels
 from rag_probe_collector.metrics.value import Metric
 from rag_probe_collector.scoring.beside import BESIDE
 from rag_probe_collector.scoring.broken import first_broken
+from rag_probe_collector.scoring.drafts import goodness
 from rag_probe_collector.scoring.finding import Finding
 from rag_probe_collector.scoring.loss import loss_of
 from rag_probe_collector.scoring.reviewing import Reviews
@@ -26,8 +27,9 @@ def score(
     labels: Labels, path: EvidencePath, reviews: Reviews | None = None, metrics: Sequence[Metric] = METRICS
 ) -> ScoredCase:
     """Compare. Nothing is guessed: what was not captured is named, and what rests on it stays None."""
-    verdict = (reviews or _NO_REVIEWS).for_answer(labels.case.id, path)
-    facts = observe(labels, path, verdict.review)
+    reviews = reviews or _NO_REVIEWS
+    verdict = reviews.for_answer(labels.case.id, path)
+    facts = observe(labels, path, verdict.review, goodness(labels.case.id, path, verdict.review, reviews))
     findings = tuple(_findings(facts, verdict.why))
     by_name: dict[str, list[Finding]] = {}
     for finding in findings:
@@ -45,6 +47,7 @@ def score(
         mechanism=None if broken is None else broken.mechanism,
         requirements=requirements,
         duplicates=tuple(_duplicates(path)),
+        drafts=facts.drafts,
         metrics={metric.name: metric.compute(facts) for metric in metrics},
         not_captured=() if "run_failed" in by_name else tuple(_not_captured(facts)),
     )

@@ -31,6 +31,8 @@ class ScoredCase:
     requirements: tuple[tuple[Coverage, Loss | None], ...]
     duplicates: tuple[tuple[str, int], ...]
     """Per stage, how many passages came more than once; stages that were not captured are left out."""
+    drafts: tuple[bool | None, ...]
+    """For each verdict of the path whether its draft was good; None: no review says so."""
     metrics: Mapping[str, Value]
     not_captured: tuple[str, ...]
     """Strict inputs that nobody recorded, or whose list was cut: what rests on them is undecided. None of a run that

@@ -24,6 +24,7 @@ from rag_probe.stages import (
     Retrieval,
     Root,
     ToolCall,
+    Verdicts,
 )
 from rag_probe_collector.cli.main import main
 from tests.rag_probe_collector.spans import node, paths_of, request, stage, workflow
@@ -113,6 +114,17 @@ def test_a_person_sees_every_stage_and_where_passages_fell(capsys, traces):
         "cited",
     ]
     assert [name for name in names if name in order] == order
+
+
+def test_each_verdict_of_a_validation_is_shown(capsys, tmp_path):
+    """Issue C: what was said of which draft."""
+    verdicts = Verdicts(passed=(False, True), nodes=("check", HOSTILE), steps=(3, None), lengths=(12, None))
+    path = tmp_path / "traces.pb"
+    path.write_bytes(request(workflow(1, Root(verdicts=verdicts))).SerializeToString())
+    _, out, _ = run(capsys, str(path))
+    assert "check refused in step 3: 12 characters, held back" in out
+    assert "passed: not captured" in out
+    assert "\x1b[31m" not in out
 
 
 @pytest.mark.parametrize("columns", ["30", "60"])

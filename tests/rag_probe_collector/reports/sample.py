@@ -6,9 +6,9 @@ from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from rag_probe.path import Step
+from rag_probe.path import Step, Verdict
 from rag_probe.protocols import Selection, SourceOptions
-from rag_probe.stages import CaseTags, Content, Generation, Retrieval
+from rag_probe.stages import CaseTags, Content, Generation, Node, Retrieval
 from rag_probe_collector.gate import conclude
 from rag_probe_collector.gate.evaluate import Request, evaluate
 from rag_probe_collector.register import Thresholds, Waiver
@@ -62,6 +62,12 @@ def hostile(evil=EVIL, *, with_content=True):
         generations=(Step(Generation(model=evil)),),
         retrievals=(Step(Retrieval(name=evil, query=Content(text=evil)), error=evil),),
         permissions=permissions("a"),
+        nodes=(Step(Node(name=evil, step=1)), Step(Node(name=evil, step=2, outcome="error"))),
+        verdicts=(
+            Verdict(True, evil, 1, Content(length=len(evil), digest=evil, text=evil), final=True),
+            Verdict(False, evil, 2, Content(text=evil), final=False),
+            Verdict(False),
+        ),
         error=evil,
         warnings=(evil,),
         not_captured=(evil,),

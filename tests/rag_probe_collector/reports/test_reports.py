@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
+from datetime import date
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
@@ -13,10 +15,17 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from rich.console import Console
 
+from rag_probe.path import Step, Verdict
+from rag_probe.stages import CaseTags, Content, Node
+from rag_probe_collector.gate import conclude
+from rag_probe_collector.register import Thresholds
 from rag_probe_collector.reports import dump, html, junit, markdown, paths_jsonl, print_report
 from rag_probe_collector.reports.markdown import code
 from rag_probe_collector.reports.strip import strip
+from rag_probe_collector.scoring.case_json import case_json
+from tests.rag_probe_collector.gate.test_gate import ABOUT
 from tests.rag_probe_collector.reports.sample import EVIL, hostile, worked
+from tests.rag_probe_collector.scoring.build import case, counts, path, scored
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}
 
@@ -183,3 +192,45 @@ def test_the_strip_marks_the_broken_step_and_what_follows():
         "citation": ("broken", 1),
     }
     assert [step.state for step in strip(report["cases"][1])][-2:] == ["broken", "after"]
+
+
+def graphs():
+    """A report of two cases: one whose validation was wrong, and one of a store that knows no attempts."""
+    nodes = tuple(Step(Node(name=name, step=at, outcome="ok")) for at, name in enumerate(["draft", "check"] * 2, 1))
+    verdicts = (
+        Verdict(False, "check", 2, Content(length=1234)),
+        Verdict(True, "check", 4, Content(length=3), final=True),
+    )
+    told = path("a", "a", "a", nodes=nodes, verdicts=verdicts)
+    stored = path("a", "a", "a", nodes=nodes[:2], not_captured=("nodes.attempt",))
+    rows = [
+        case_json(scored(case("a", "a"), told, counts(0, 1))),
+        case_json(scored(replace(case("a", "a"), id="p"), replace(stored, tags=CaseTags(case_id="p")))),
+    ]
+    return conclude(rows, [], ABOUT, Thresholds(), None, date(2030, 1, 1))
+
+
+def test_nodes_retries_and_verdicts_are_told():
+    """Issue C: retries needed, and validation apart."""
+    report = graphs()
+    _, text = page(report)
+    lines = markdown(report).decode()
+    for words in (
+        "draft → check → draft → check",
+        "2: draft 1, check 1",
+        "at least 0",
+        "passed a bad draft",
+        "undecided",
+    ):
+        assert words in text, words
+        assert words in lines, words
+    assert "1,234 characters" in text
+    assert "| `q` | `check` | 4 | passed | 3 characters | passed a bad draft |" in lines
+    assert report["shares"]["verdicts_right"]["count"] == 0
+    assert report["shares"]["verdicts_right"]["n"] == 1
+
+
+def test_reports_of_no_graph_have_no_tables_of_graphs():
+    report, _ = worked()
+    assert "What validations said" not in markdown(report).decode()
+    assert "Graphs" not in markdown(report).decode()

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from rag_probe.path import Drop, EvidencePath, Filtered, Permission, Ranked, Step
+from rag_probe.path import Drop, EvidencePath, Filtered, Permission, Ranked, Step, Verdict
 from rag_probe.stages import (
     Answer,
     Budget,
@@ -132,6 +132,14 @@ def broken(labelled, found, *reviews, **more):
 
 
 names = st.sampled_from("abcdef")
+verdicts = st.builds(
+    Verdict,
+    st.booleans(),
+    st.none() | names,
+    st.none() | st.integers(1, 9),
+    st.none() | st.sampled_from([Content(length=3, text="yes"), Content(length=2, text="no"), Content(length=2)]),
+    st.none() | st.booleans(),
+)
 ids = st.lists(names, max_size=5).map(" ".join)
 maybe_ids = st.none() | ids
 outcomes = st.sampled_from(["answered", "partial", "clarification", "abstained", "error"])
@@ -171,6 +179,7 @@ def answered(draw):
         budget=draw(st.none() | st.just(Budget(limit=10))),
         generations=draw(st.none() | st.just((Step(Generation(model="m", context=context("a"))),))),
         nodes=draw(st.none() | st.just((Step(Node(name="n")),))),
+        verdicts=draw(st.none() | st.lists(verdicts, max_size=3).map(tuple)),
         inferred=draw(st.sampled_from([(), ("answer.outcome",), ("context", "citations")])),
         error=draw(st.none() | st.just("ValueError")),
     )
