@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import chain
 
 from rag_probe.path import Drop, Permission, Ranked, Step
-from rag_probe.stages import Chunks, ContextAssembly, Retrieval
+from rag_probe.stages import Chunks, Content, ContextAssembly, Retrieval
 from rag_probe_langchain.flow import changes
 from rag_probe_langchain.known import found, narrowed
 from rag_probe_langchain.run import Ids, Inner
@@ -34,9 +34,9 @@ def read_passages(evidence: Evidence, node: str, channel: str, role: Role | None
         _changed(evidence, node, before or (), ids)
 
 
-def arrived(evidence: Evidence, name: str, chunks: Chunks) -> None:
+def arrived(evidence: Evidence, name: str, chunks: Chunks, query: Content | None = None) -> None:
     """A search of that name returned these."""
-    evidence.retrievals.append(Step(Retrieval(name=name, documents=chunks)))
+    evidence.retrievals.append(Step(Retrieval(name=name, query=query, documents=chunks)))
     found(None, evidence.request, Inner((), chunks.ids, chunks.scores, 0))
 
 

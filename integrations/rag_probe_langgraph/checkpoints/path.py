@@ -84,7 +84,7 @@ def _path(turn: Turn, evidence: Evidence, nodes: tuple[Step[Node], ...], error: 
         tags=CaseTags() if turn.later else root.tags,  # the later branch is the case's result
         identity=root.identity,
         error=error,
-        inferred=(*read.inferred, *_bounds(turn, nodes)),
+        inferred=(*read.inferred, *_queries(evidence), *_bounds(turn, nodes)),
         verdicts=verdicts_of(evidence, read.text, whole=turn.whole),
         not_captured=(*_gaps(path), *(["verdicts"] if _lacks_verdicts(evidence) else [])),
         warnings=(*_warnings(turn, waiting), *oddities(evidence), *_closed(evidence)),
@@ -125,6 +125,12 @@ def _gaps(path: EvidencePath) -> tuple[str, ...]:
 
 def _lacks_verdicts(evidence: Evidence) -> bool:
     return bool(evidence.odd) or any(role_of(channel, evidence.roles) == "verdict" for channel in evidence.closed)
+
+
+def _queries(evidence: Evidence) -> Iterator[str]:
+    """A tool's argument is what it was asked; what it asked its retriever, only a trace tells."""
+    if any(step.stage.query is not None for step in evidence.retrievals):
+        yield "retrievals.query"
 
 
 def _bounds(turn: Turn, nodes: Sequence[Step[Node]]) -> Iterator[str]:

@@ -10,6 +10,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 from rag_probe.path import Step
 from rag_probe.stages import Generation, ToolCall
 from rag_probe_langchain.context import assemble
+from rag_probe_langchain.question import question_in
 from rag_probe_langchain.reading.prompt_text import message_text, prompt_text
 from rag_probe_langchain.reading.response import finish_reasons_of, response_model_of
 from rag_probe_langchain.reading.usage import usage_of
@@ -43,10 +44,22 @@ def read_messages(evidence: Evidence, node: str, channel: str, messages: Sequenc
 
 def _tool_ran(evidence: Evidence, node: str, channel: str, message: ToolMessage) -> None:
     evidence.tools.append(Step(ToolCall(name=message.name, call_id=message.tool_call_id)))
+    asked = _asked(evidence, message.tool_call_id)
+    query = None if asked is None else evidence.request.options.policy.content_of(asked)
     for each in lists_in(cast(object, message.artifact)):
         if each.passages:
             evidence.note(channel, "retrieved")
-            arrived(evidence, message.name or node, evidence.request.documents.add(each.passages))
+            arrived(evidence, message.name or node, evidence.request.documents.add(each.passages), query)
+
+
+def _asked(evidence: Evidence, call_id: str) -> str | None:
+    """What a tool was asked: the argument that is named as a question, else the only one, in the call of that id."""
+    for message in reversed(evidence.heard):
+        for call in message.tool_calls if isinstance(message, AIMessage) else ():
+            if call["id"] == call_id:
+                texts = [value for value in call["args"].values() if isinstance(value, str)]
+                return question_in(call["args"]) or (texts[0] if len(texts) == 1 else None)
+    return None
 
 
 def _model_ran(evidence: Evidence, message: AIMessage) -> None:

@@ -59,6 +59,8 @@ def expect(paths: Any) -> None:
         assert [(step.stage.name, step.stage.documents.ids) for step in path.retrievals] == [
             ("search", ("returns", "sale"))
         ]
+        assert [step.stage.query.text for step in path.retrievals] == ["x"]
+        assert ("retrievals.query" in path.inferred, "retrievals.query" in path.not_captured) == (True, False)
         assert [(step.stage.input_tokens, step.stage.output_tokens) for step in path.generations] == [(10, 5), (70, 9)]
         assert len(path.tools) == 1
         assert (path.context.ids, path.citations.ids) == (("returns", "sale"), ("sale",))
@@ -91,6 +93,24 @@ def test_messages_that_are_written_again_count_once(kind, tmp_path):
         for question in ("How long?", "And in the sale?"):
             app.invoke({"messages": [HumanMessage(question)]}, CONFIG)
         expect(read(store))
+
+
+def test_which_argument_of_a_tool_is_its_query(tmp_path):
+    """The one that is named as a question, else the only text; among several others nobody can tell."""
+
+    @tool(response_format="content_and_artifact")
+    def lookup(topic: str, shop: str = "acme", query: str = "") -> tuple[str, list[Document]]:
+        """Look up rules."""
+        return "found", passages("returns")
+
+    asked = [{"topic": "a"}, {"topic": "a", "query": "b"}, {"topic": "a", "shop": "c"}]
+    calls = [{"name": "lookup", "args": each, "id": str(place)} for place, each in enumerate(asked)]
+    with kept("memory", tmp_path) as store:
+        model = Caller(answers=[AIMessage("", tool_calls=calls), "Done."])
+        create_agent(model, [lookup], checkpointer=store.saver).invoke({"messages": [("user", "How long?")]}, CONFIG)
+        (path,) = read(store)
+    queries = [step.stage.query for step in path.retrievals]
+    assert [query and query.text for query in queries] == ["a", "b", None]
 
 
 def test_a_delta_channel_is_read_from_what_was_written(tmp_path):
