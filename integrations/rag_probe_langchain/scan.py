@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import islice
+from itertools import compress, islice
 from typing import Final, Literal, NamedTuple, TypeAlias, TypeGuard, cast
 
 from langchain_core.documents import Document
@@ -47,12 +47,18 @@ def shape_of(kind: type[object]) -> _Shape:
     return "state" if is_state else "opaque"
 
 
+@lru_cache(maxsize=512)
+def _may_hold(kind: type[object]) -> bool:
+    """Whether there may be passages in a value of this type."""
+    return shape_of(kind) not in _BARE
+
+
 def holds_none(value: object) -> bool:
     """Whether there is no list in `value` at all, as in most of what plumbing passes on; False means: look closer."""
     shape = shape_of(type(value))
     if shape == "mapping":
         entries: Mapping[object, object] = value  # pyright: ignore[reportAssignmentType] - as its shape says
-        return len(entries) <= _BREADTH and _BARE.issuperset(map(shape_of, map(type, entries.values())))
+        return len(entries) <= _BREADTH and not any(map(_may_hold, map(type, entries.values())))
     return shape in _BARE
 
 
@@ -138,7 +144,6 @@ def _collect(found: list[Found], key: str, value: object, shape: _Shape, depth: 
     elif depth and shape in ("mapping", "state"):
         entries: Mapping[object, object]
         entries = value if shape == "mapping" else _fields(value)  # pyright: ignore[reportAssignmentType]
-        for name, entry in islice(entries.items(), _BREADTH):
-            inner = shape_of(type(entry))
-            if inner not in _BARE:
-                _collect(found, f"{key}.{name}" if key else str(name), entry, inner, depth - 1)
+        holding = map(_may_hold, map(type, entries.values()))
+        for name, entry in compress(islice(entries.items(), _BREADTH), holding):
+            _collect(found, f"{key}.{name}" if key else str(name), entry, shape_of(type(entry)), depth - 1)
