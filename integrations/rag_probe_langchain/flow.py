@@ -21,6 +21,14 @@ class Change(NamedTuple):
     """Whether what went in was the result of a stage inside the step."""
 
 
+class Verdict(NamedTuple):
+    """What a step did to one list."""
+
+    reranked: bool
+    dropped: Ids
+    """What it filtered, each once."""
+
+
 def changes(before: Mapping[str, Ids], after: Mapping[str, Ids], inner: Sequence[Ids]) -> list[Change]:
     """The changes a step made to its lists, by the key each stands under.
 
@@ -35,8 +43,7 @@ def changes(before: Mapping[str, Ids], after: Mapping[str, Ids], inner: Sequence
             continue
         if source in found and before.get(key) != source:
             continue
-        dropped = fallen(source, ids)
-        moved = is_moved(source, ids)
+        moved, dropped = verdict(source, ids)
         if dropped or moved:
             found[source] = Change(source, ids, dropped, moved, late=source in inner and source not in before.values())
     return list(found.values())
@@ -63,16 +70,30 @@ def _source(before: Mapping[str, Ids], key: str, ids: Ids, inner: Sequence[Ids])
     return union if wanted < set(union) else None
 
 
+def verdict(source: Ids, ids: Ids, *, rescored: bool = False, ranks: bool = False) -> Verdict:
+    """What a step did that was given `source` and let `ids` through.
+
+    Another order or other scores are a reranking, and what fell out was filtered. Of a step that `ranks`, inside a
+    retrieval, what fell out of a reranking fell below: it is among the candidates, and nothing filtered it.
+    """
+    reranked = rescored or _is_moved(source, ids)
+    return Verdict(reranked, () if reranked and ranks else fallen(source, ids))
+
+
 def fallen(source: Ids, ids: Ids) -> Ids:
     """Those of `source` that are not in `ids`, each once."""
     return tuple(dict.fromkeys(filterfalse(set(ids).__contains__, source)))
 
 
-def is_moved(source: Ids, ids: Ids) -> bool:
+def is_thinned(source: Ids, ids: Ids) -> bool:
+    """Whether `ids` are some of `source`, or all, as they stood there."""
+    return tuple(filter(set(ids).__contains__, source)) == ids
+
+
+def _is_moved(source: Ids, ids: Ids) -> bool:
     """Whether those of `source` that are in `ids` stand in another order there."""
-    kept = set(ids)
-    if tuple(filter(kept.__contains__, source)) == ids:  # the usual case, without a look at duplicates
+    if is_thinned(source, ids):  # the usual case, without a look at duplicates
         return False
-    there = set(source)
+    kept, there = set(ids), set(source)
     stayed = filter(kept.__contains__, dict.fromkeys(source))
     return list(stayed) != list(filter(there.__contains__, dict.fromkeys(ids)))

@@ -11,7 +11,7 @@ from rag_probe import attributes as a
 from rag_probe.attributes import Value
 from rag_probe.stages import Chunks, Rerank, Retrieval
 from rag_probe.wire.retrieval import encode_plain, encode_rerank, encode_retrieval
-from rag_probe_langchain.flow import is_moved
+from rag_probe_langchain.flow import verdict
 from rag_probe_langchain.hits import with_hits
 from rag_probe_langchain.known import found, passed, union
 from rag_probe_langchain.parents import Made, Source, origins, with_parents
@@ -107,10 +107,10 @@ def _ranked(run: Run, chunks: Chunks, seen: dict[str, set[float | None]], ended:
     """
     came = origins(chunks)
     lists = {ids for ids in run.results or () if ids}
-    moved = len(lists) == 1 and is_moved(next(iter(lists)), came)
     pairs = zip(came, chunks.scores, strict=False)
     rescored = any(score is not None and name in seen and score not in seen[name] for name, score in pairs)
-    if moved or rescored:
+    source = lists.pop() if len(lists) == 1 else came
+    if verdict(source, came, rescored=rescored, ranks=True).reranked:
         stage = Rerank(step=run.name, ids=chunks.ids, scores=chunks.scores if rescored else ())
         beside(run, encode_rerank(stage, run.request.options.policy.max_items), ended, late=True)
 

@@ -12,7 +12,7 @@ from rag_probe.wire.retrieval import encode_rerank
 from rag_probe_langchain.builder import SHORTEST
 from rag_probe_langchain.documents import Documents, bare
 from rag_probe_langchain.fans import gather, settle
-from rag_probe_langchain.flow import Change, changes, fallen
+from rag_probe_langchain.flow import Change, changes, fallen, is_thinned
 from rag_probe_langchain.known import found, minimal, narrowed, passed
 from rag_probe_langchain.leftovers import without_leftovers
 from rag_probe_langchain.marked import marked, reranked
@@ -70,7 +70,7 @@ def _thinned(run: Run, outputs: object, ended: int) -> bool:
         return False
     documents = run.request.documents
     source, kept = documents.seen(run.inputs), documents.known(passages)
-    if not kept or documents.rescored or tuple(filter(set(kept).__contains__, source)) != kept:
+    if not kept or documents.rescored or not is_thinned(source, kept):
         return False
     documents.remember(passages, kept)
     if kept == source:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_probe_langchain.flow import changes
+from rag_probe_langchain.flow import changes, fallen, is_thinned, verdict
 from rag_probe_langchain.known import minimal, union
 
 names = st.sampled_from("abcdef")
@@ -40,6 +40,25 @@ def test_an_order_is_a_move_and_no_loss(source, random):
     found = changes({"": source}, {"": tuple(shuffled)}, ())
     assert [change.moved for change in found] == ([] if tuple(shuffled) == source else [True])
     assert all(change.dropped == () for change in found)
+
+
+@given(distinct, lists, st.booleans())
+def test_of_a_step_that_ranks_what_falls_out_of_a_reranking_fell_below(source, ids, rescored):
+    """One rule for a plain function, a compressor and a retriever around others."""
+    plain = verdict(source, ids, rescored=rescored)
+    ranking = verdict(source, ids, rescored=rescored, ranks=True)
+    assert ranking.reranked == plain.reranked
+    assert ranking.dropped == (() if plain.reranked else plain.dropped)
+    assert set(plain.dropped) == set(source) - set(ids)
+    assert plain.reranked or not rescored
+
+
+@given(distinct, lists)
+def test_what_is_thinned_out_is_no_reranking(source, ids):
+    in_order = [name for name in source if name in ids]
+    assert is_thinned(source, ids) == (in_order == list(ids))
+    if is_thinned(source, ids):
+        assert verdict(source, ids) == (False, fallen(source, ids))
 
 
 @given(states, lists)

@@ -15,7 +15,7 @@ from rag_probe.faults import log_once
 from rag_probe.stages import Filtering, Rerank, Stage
 from rag_probe.wire import encode
 from rag_probe_langchain.bodies import retriever
-from rag_probe_langchain.flow import is_moved
+from rag_probe_langchain.flow import verdict
 from rag_probe_langchain.hits import note_hits
 from rag_probe_langchain.instrumenting.families import Family
 from rag_probe_langchain.instrumenting.wrapping import Function, Wrap
@@ -90,7 +90,7 @@ def _searched(call: _Given, result: object) -> None:
 
 
 def _compressed(call: _Given, result: object) -> None:
-    """Another order or other scores are a reranking, and what fell out fell below; else what fell out was filtered."""
+    """A compressor or a transformer gave back what it made of its passages: it ranked them, or filtered."""
     passages, request = sequence(result), call.run.request
     if passages is None or call.source is None or not call.source.ids:
         return
@@ -102,12 +102,12 @@ def _compressed(call: _Given, result: object) -> None:
         return
     told = {name: score for name, score in zip(after, chunks.scores, strict=False) if score is not None}
     request.documents.scores.update(told)
-    left = set(after)
-    if left <= set(source):
+    if set(after) <= set(source):
         rescored = any(scores.get(name) != score for name, score in told.items())
-        if rescored or is_moved(source, after):
+        reranked, left_out = verdict(source, after, rescored=rescored, ranks=True)
+        if reranked:
             _record(call, Rerank(step=call.step, ids=after, scores=chunks.scores if rescored else ()))
-        elif dropped := tuple([name for name in dict.fromkeys(source) if name not in left | (run.denied or set())]):
+        elif dropped := tuple([name for name in left_out if name not in (run.denied or ())]):
             _record(call, Filtering(step=call.step, kept=after, dropped=dropped))
     passed(run, request, after, source)
 
