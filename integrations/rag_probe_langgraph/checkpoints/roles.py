@@ -41,6 +41,7 @@ _BY_NAME: Final[Mapping[str, Role]] = {
     "context": "context",
     "messages": "messages",
     "answer": "answer",
+    "draft": "answer",
     "output": "answer",
     "response": "answer",
     "result": "answer",
