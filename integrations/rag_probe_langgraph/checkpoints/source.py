@@ -13,6 +13,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from rag_probe.path import EvidencePath
 from rag_probe.policy import CapturePolicy, policy_from_environment
 from rag_probe.protocols import Progress, Selection, Source, SourceError, SourceOptions
+from rag_probe_langgraph.checkpoints.marks import roles_in
 from rag_probe_langgraph.checkpoints.path import path_of
 from rag_probe_langgraph.checkpoints.plain import Reader
 from rag_probe_langgraph.checkpoints.postgres import PostgresStore
@@ -133,11 +134,14 @@ def of_graph(
     policy: CapturePolicy | None = None,
     roles: Mapping[str, Role] | None = None,
 ) -> Source:
-    """What the checkpointer of a compiled graph holds; raises SourceError where it has none of its own."""
+    """What the checkpointer of a compiled graph holds; raises SourceError where it has none of its own.
+
+    Without `roles`, its state class may say how it is read (`mapping`).
+    """
     saver = graph.checkpointer
     if not isinstance(saver, BaseCheckpointSaver):
         raise SourceError(f"the graph {graph.name!r} has no checkpointer; compile it with one: checkpointer=…")
-    return of_saver(cast("BaseCheckpointSaver[str]", saver), policy=policy, roles=roles)
+    return of_saver(cast("BaseCheckpointSaver[str]", saver), policy=policy, roles=roles or roles_in(graph))
 
 
 def _opener(location: str) -> Opener:
