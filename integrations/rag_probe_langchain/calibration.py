@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Final
 
-from langchain_core.messages import BaseMessage
-
-from rag_probe_langchain.reading.prompt_text import is_text_only
 from rag_probe_langchain.tokens import ESTIMATE, Tokenizer
 
 NAME: Final = "estimate:calibrated"
@@ -38,28 +36,27 @@ def has_more_than_text(parameters: Mapping[object, object]) -> bool:
     return not _BESIDE.isdisjoint(parameters) and any(parameters.get(key) for key in _BESIDE)
 
 
-def calibrated(
-    tokenizer: Tokenizer, prompt: Sequence[BaseMessage] | str, text: str, input_tokens: int | None
-) -> Tokenizer:
-    """`tokenizer`, or, in place of the default estimate, the one that this call's own usage gives.
+def calibrated(text: str, input_tokens: int | None) -> Tokenizer:
+    """In place of the default estimate the one that a call's own usage gives, where `text` is all that it was asked.
 
     Nothing is remembered from call to call: the same call gives the same figures, whatever came before.
     """
-    if tokenizer is not ESTIMATE or not input_tokens or not is_text_only(prompt):
-        return tokenizer
+    if not input_tokens:
+        return ESTIMATE
     size = _size(text)
     if size < _SHORTEST or not _LEAST <= size / input_tokens <= _MOST:
-        return tokenizer
+        return ESTIMATE
+    return Tokenizer(NAME, partial(_share, input_tokens, size), partial(_shares, input_tokens, size))
 
-    def count(part: str) -> int:
-        return -(-_size(part) * input_tokens // size)
 
-    def count_all(parts: Sequence[str]) -> tuple[int, ...]:
-        if all(map(str.isascii, parts)):
-            return tuple([-(-len(part) * input_tokens // size) for part in parts])
-        return tuple(map(count, parts))
+def _share(tokens: int, size: int, part: str) -> int:
+    return -(-_size(part) * tokens // size)
 
-    return Tokenizer(NAME, count, count_all)
+
+def _shares(tokens: int, size: int, parts: Sequence[str]) -> tuple[int, ...]:
+    if all(map(str.isascii, parts)):
+        return tuple([-(-len(part) * tokens // size) for part in parts])
+    return tuple([_share(tokens, size, part) for part in parts])
 
 
 def _size(text: str) -> int:

@@ -46,7 +46,7 @@ def put_columns(out: dict[str, Value], cap: int | None, *columns: tuple[str, Seq
 def put_texts(out: dict[str, Value], cap: int, names: Iterable[str], columns: Iterable[Texts]) -> None:
     """`put_columns` of ids and other short words: all are looked at together, and mostly are as they may be sent."""
     filled = dict(filter(_VALUES, zip(names, columns, strict=True)))
-    if filled and max(map(len, filled.values())) <= cap and _are_short([*chain.from_iterable(filled.values())]):
+    if filled and max(map(len, filled.values())) <= cap and are_short([*chain.from_iterable(filled.values())]):
         out.update(filled)  # type: ignore[arg-type]  # no None in them
     else:
         put_columns(out, cap, *filled.items())
@@ -85,6 +85,15 @@ def put_known(out: dict[str, Value], *values: tuple[str, _Scalar | None]) -> Non
 def put_fields(out: dict[str, Value], names: Sequence[str], values: Sequence[_Scalar | None]) -> None:
     """The same for many fields, few of them known: the others are passed over in C."""
     put_known(out, *compress(zip(names, values, strict=True), map(is_not, values, repeat(None))))
+
+
+def put_counts(out: dict[str, Value], names: Sequence[str], values: Sequence[int | None]) -> None:
+    """The same for whole numbers only, which are looked at together."""
+    known = dict(compress(zip(names, values, strict=True), map(is_not, values, repeat(None))))
+    if are_counts(known.values()):
+        out.update(known)  # type: ignore[arg-type]  # no None in them
+    else:
+        put_known(out, *known.items())
 
 
 def get_list(attributes: Attributes, name: str, kind: type[T]) -> tuple[T, ...] | None:
@@ -164,11 +173,19 @@ def _is_plain(column: Sequence[object]) -> bool:
         return False
 
 
-def _are_short(texts: Texts) -> bool:
+def are_short(texts: Texts) -> bool:
     """Whether all are short ASCII texts, each of which may be sent; False only means: look closer."""
     try:
         return max(map(len, texts)) <= _SHORT and "".join(texts).isascii()  # type: ignore[arg-type]
     except TypeError:  # a None among them
+        return False
+
+
+def are_counts(numbers: Iterable[object]) -> bool:
+    """Whether all are numbers from zero on, each of which may be sent; False only means: look closer."""
+    try:
+        return min(numbers) >= 0 and sum(numbers) < _INT64  # type: ignore[type-var,operator,arg-type]
+    except (TypeError, ValueError):  # a None among them; none at all
         return False
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from operator import attrgetter
+from typing import Final
 
 from rag_probe import attributes as a
 from rag_probe.attributes import Attributes, Value
 from rag_probe.stages import Budget, ContextAssembly, Range
 from rag_probe.wire.columns import (
+    are_counts,
+    are_short,
     get,
     get_column,
     get_count,
@@ -17,6 +21,11 @@ from rag_probe.wire.columns import (
     put_count,
     put_known,
 )
+
+_SELDOM: Final[Callable[[ContextAssembly], tuple[object, ...]]] = attrgetter(
+    "kept", "duplicate_of", "dropped", "dropped_reasons", "tokenizer", "count", "dropped_count"
+)
+_UNKNOWN: Final = _SELDOM(ContextAssembly())
 
 
 def encode_context(stage: ContextAssembly, cap: int) -> dict[str, Value]:
@@ -39,6 +48,35 @@ def ids_of_context(attributes: Attributes, step: str) -> dict[str, Value]:
 
 def put_context(out: dict[str, Value], stage: ContextAssembly, cap: int) -> None:
     """Write the context beside another stage's attributes."""
+    if not _put_usual(out, stage, cap):
+        _put_all(out, stage, cap)
+
+
+def _put_usual(out: dict[str, Value], stage: ContextAssembly, cap: int) -> bool:
+    """Write the context of the usual prompt: passages that fit under the cap, each with its tokens, and their sum.
+
+    False, and nothing written, for any other, and where something has to be mended before it may leave.
+    """
+    budget, ids, tokens, truncated = stage.budget, stage.ids, stage.tokens, stage.truncated
+    if budget is None or _SELDOM(stage) != _UNKNOWN or budget.limit is not None or not 0 < len(ids) <= cap:
+        return False
+    if not len(tokens) == len(truncated) == len(ids):
+        return False
+    if not (are_short([*ids, budget.tokenizer]) and are_counts([*tokens, *truncated, budget.used])):
+        return False
+    out.update(
+        {
+            a.CONTEXT_IDS: ids,
+            a.CONTEXT_TOKENS: tokens,  # type: ignore[dict-item]  # just checked, as what follows
+            a.CONTEXT_TRUNCATED: truncated,  # type: ignore[dict-item]
+            a.BUDGET_USED: budget.used,  # type: ignore[dict-item]
+            a.BUDGET_TOKENIZER: budget.tokenizer,  # type: ignore[dict-item]
+        }
+    )
+    return True
+
+
+def _put_all(out: dict[str, Value], stage: ContextAssembly, cap: int) -> None:
     put_columns(
         out,
         cap,

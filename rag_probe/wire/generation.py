@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from functools import lru_cache
 from operator import attrgetter
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from rag_probe import attributes as a
 from rag_probe.attributes import Attributes, Value
 from rag_probe.stages import Generation, ToolCall
-from rag_probe.wire.columns import get, get_list, put_fields, put_known
+from rag_probe.wire.columns import get, get_list, put_column, put_counts, put_known
 from rag_probe.wire.content import Names, get_content, put_content
 from rag_probe.wire.context import decode_context, put_context
 
@@ -16,29 +18,19 @@ K = TypeVar("K", str, int)
 
 _PROMPT: Final = Names(a.PROMPT_LENGTH, a.PROMPT_DIGEST, a.INPUT_MESSAGES)
 _OUTPUT: Final = Names(a.OUTPUT_LENGTH, a.OUTPUT_DIGEST, a.OUTPUT_MESSAGES)
-_NAMES: Final = (
-    a.PROVIDER,
-    a.REQUEST_MODEL,
-    a.RESPONSE_MODEL,
+_CALL: Final[Callable[[Generation], tuple[Any, ...]]] = attrgetter(
+    "operation", "provider", "model", "response_model", "finish_reasons", "role"
+)
+_COUNT_NAMES: Final = (
     a.INPUT_TOKENS,
     a.OUTPUT_TOKENS,
     a.CACHE_READ_TOKENS,
     a.CACHE_WRITE_TOKENS,
     a.REASONING_TOKENS,
-    a.GENERATION_ROLE,
     a.GENERATION_CACHE_HIT,
 )
-_VALUES: Final = attrgetter(
-    "provider",
-    "model",
-    "response_model",
-    "input_tokens",
-    "output_tokens",
-    "cached_tokens",
-    "cache_write_tokens",
-    "reasoning_tokens",
-    "role",
-    "cache_hit",
+_COUNTS: Final = attrgetter(
+    "input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens", "reasoning_tokens", "cache_hit"
 )
 
 _OLDER: Final = {
@@ -52,14 +44,29 @@ _OLDER: Final = {
 
 def encode_generation(stage: Generation, cap: int) -> dict[str, Value]:
     """One model call together with the context found in its prompt."""
-    out: dict[str, Value] = {a.OPERATION: stage.operation, a.STAGE: "generation"}
+    out = dict(_call(*_CALL(stage)))
     if stage.context is not None:
         put_context(out, stage.context, cap)
-    put_fields(out, _NAMES, _VALUES(stage))
-    if stage.finish_reasons:
-        out[a.FINISH_REASONS] = stage.finish_reasons
+    put_counts(out, _COUNT_NAMES, _COUNTS(stage))
     put_content(out, _PROMPT, stage.prompt)
     put_content(out, _OUTPUT, stage.output)
+    return out
+
+
+@lru_cache(maxsize=256)
+def _call(
+    operation: str,
+    provider: str | None,
+    model: str | None,
+    response_model: str | None,
+    finish_reasons: tuple[str, ...],
+    role: str | None,
+) -> Mapping[str, Value]:
+    """What an app's calls have in common, of which it makes a few kinds: remembered, since none of it is content."""
+    out: dict[str, Value] = {a.OPERATION: operation, a.STAGE: "generation"}
+    put_known(out, (a.PROVIDER, provider), (a.REQUEST_MODEL, model), (a.RESPONSE_MODEL, response_model))
+    put_column(out, a.FINISH_REASONS, finish_reasons)
+    put_known(out, (a.GENERATION_ROLE, role))
     return out
 
 

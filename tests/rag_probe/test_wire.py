@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import isfinite
+from unittest.mock import patch
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_probe import attributes
-from rag_probe.stages import Chunks, Content, ContextAssembly, Filtering, Generation, PermissionCheck, Rerank, Retrieval
+from rag_probe.stages import (
+    Budget,
+    Chunks,
+    Content,
+    ContextAssembly,
+    Filtering,
+    Generation,
+    PermissionCheck,
+    Rerank,
+    Retrieval,
+)
 from rag_probe.wire import decode, decode_node, decode_root, decode_tags, encode, encode_node, encode_root, encode_tags
+from rag_probe.wire.columns import put_known
 from rag_probe.wire.context import ids_of_context
 from rag_probe.wire.decisions import encode_plain_filtering
 
@@ -32,6 +44,51 @@ junk = st.one_of(
 @given(strategies.stages)
 def test_a_stage_survives_the_wire(stage):
     assert decode(encode(stage)) == stage
+
+
+@st.composite
+def usual_contexts(draw):
+    """Mostly what `encode` writes at once, and what is nearly that."""
+    ids = draw(strategies.ids())
+    odd = st.none() | st.integers(-(2**70), 2**70)
+    tokens = draw(st.lists(strategies.numbers | strategies.numbers | odd, min_size=len(ids), max_size=len(ids)))
+    budget = Budget(used=draw(strategies.maybe_numbers | odd), tokenizer=draw(strategies.maybe_words))
+    return ContextAssembly(
+        ids=ids,
+        tokens=tuple(tokens),
+        truncated=tuple(draw(st.lists(st.booleans(), min_size=len(ids), max_size=len(ids)))),
+        budget=budget,
+        dropped=draw(st.just(()) | strategies.ids(max_size=2)),
+    )
+
+
+@given(usual_contexts() | strategies.contexts(), st.sampled_from([2, 200]))
+def test_the_usual_context_is_written_at_once_as_any_other_is(context, cap):
+    """Issue B, speed."""
+    with patch("rag_probe.wire.context._put_usual", lambda *_: False):
+        one_by_one = encode(context, cap)
+    assert encode(context, cap) == one_by_one
+
+
+@given(strategies.generations, st.none() | st.integers(-(2**70), 2**70))
+def test_a_call_is_written_as_its_parts_would_be_one_by_one(call, tokens):
+    """Issue B, speed: what calls have in common is remembered, and tokens are looked at together."""
+    call = replace(call, cached_tokens=tokens, context=None)
+    sent = encode(call)
+    one_by_one: dict[str, object] = {}
+    put_known(
+        one_by_one,
+        (attributes.INPUT_TOKENS, call.input_tokens),
+        (attributes.OUTPUT_TOKENS, call.output_tokens),
+        (attributes.CACHE_READ_TOKENS, tokens),
+        (attributes.REASONING_TOKENS, call.reasoning_tokens),
+        (attributes.PROVIDER, call.provider),
+        (attributes.GENERATION_ROLE, call.role),
+    )
+    assert {name: sent.get(name) for name in one_by_one} == one_by_one
+    assert (attributes.CACHE_READ_TOKENS in sent) == (attributes.CACHE_READ_TOKENS in one_by_one)
+    sent.clear()
+    assert encode(call)[attributes.STAGE] == "generation"  # nobody else's copy
 
 
 @given(strategies.contexts(), strategies.words, st.sampled_from([2, 200]))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
+from operator import attrgetter
 from typing import Final, NamedTuple
 
-from langchain_core.messages import BaseMessage, HumanMessage
+from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from langchain_core.prompt_values import ChatPromptValue, StringPromptValue
 
 from rag_probe_langchain.reading.loose import items_of, mapping_of
@@ -23,6 +24,10 @@ _HOLDERS: Final = ("text", "content", "value", "output", "source", "document", "
 
 _TEXT_HOLDERS: Final = ("text", "data")
 _ROLES: Final = frozenset({"human", "user", "ai", "assistant", "system", "developer", "tool", "placeholder"})
+_STR: Final = frozenset({str})
+_SPEAKERS: Final = frozenset({HumanMessage, SystemMessage})
+"""Messages that hold nothing beside their content."""
+_CONTENT_OF: Final[Callable[[BaseMessage], object]] = attrgetter("content")
 _ASKERS: Final = frozenset({"human", "user"})
 
 
@@ -42,6 +47,26 @@ def prompt_text(prompt: object) -> str:
         if room <= 0:
             break
     return _SEPARATOR.join(pieces)
+
+
+class Asked(NamedTuple):
+    """What a model was asked, as text."""
+
+    text: str
+    """As `prompt_text` gives it."""
+    plain: bool
+    """Whether that is all of it, as `is_text_only` says."""
+
+
+def asked_in(prompt: Sequence[BaseMessage] | str) -> Asked:
+    """What a model was asked, without a look into blocks where there are none."""
+    if isinstance(prompt, str):
+        return Asked(prompt_text(prompt), plain=True)
+    contents = list(map(_CONTENT_OF, prompt))
+    if not _STR.issuperset(map(type, contents)):
+        return Asked(prompt_text(prompt), is_text_only(prompt))
+    plain = _SPEAKERS.issuperset(map(type, prompt)) or is_text_only(prompt)
+    return Asked(_SEPARATOR.join(contents)[:LONGEST_TEXT], plain)
 
 
 def is_text_only(prompt: object) -> bool:

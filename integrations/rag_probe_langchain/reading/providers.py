@@ -53,7 +53,12 @@ def provider_of(metadata: Mapping[str, object], result: object = None) -> str | 
     A model's class without a provider of its own puts its own name there: a name that is known goes before one that is
     not.
     """
-    said = (metadata.get("ls_provider"), response_of(result).metadata.get("model_provider"))
-    names = [provider_name(name) for name in said if isinstance(name, str) and name.strip()]
-    known = [name for name in names if name in _KNOWN]
-    return next(iter((*known, *names)), None)
+    name = _name(metadata.get("ls_provider"))
+    if name in _KNOWN:
+        return name
+    other = _name(response_of(result).metadata.get("model_provider"))
+    return other if name is None or other in _KNOWN else name
+
+
+def _name(said: object) -> str | None:
+    return provider_name(said) if isinstance(said, str) and said.strip() else None

@@ -88,6 +88,8 @@ def _named(keys: tuple[str, ...], *places: Mapping[object, object]) -> str | Non
     for place in places:
         for key in keys:
             value = place.get(key)
+            if value is None:
+                continue
             if isinstance(value, Enum):
                 value = value.name
             if isinstance(value, str) and value.strip():

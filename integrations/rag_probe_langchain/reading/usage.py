@@ -77,14 +77,14 @@ def _raw_reports(response: Response) -> Iterator[Mapping[object, object]]:
 
 
 def _standard(values: Mapping[object, object]) -> Usage:
-    into = mapping_of(values.get("input_token_details"))
-    out_of = mapping_of(values.get("output_token_details"))
-    if not into and not out_of:
-        given, output = count_of(values.get("input_tokens")), count_of(values.get("output_tokens"))
+    given, output = count_of(values.get("input_tokens")), count_of(values.get("output_tokens"))
+    into, out_of = values.get("input_token_details"), values.get("output_token_details")
+    if into is None and out_of is None:
         return Usage(input_tokens=given, output_tokens=output) if given else _usage(None, output, None)
+    into, out_of = mapping_of(into), mapping_of(out_of)
     return _usage(
-        count_of(values.get("input_tokens")),
-        count_of(values.get("output_tokens")),
+        given,
+        output,
         count_of(values.get("total_tokens")),
         cached=sum_counts(into, _CACHE_READ),
         # Integrations that know the lifetimes of what was written set the plain figure to 0.

@@ -6,7 +6,14 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, ChatMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.prompts import ChatPromptTemplate, PromptTemplate
 
-from rag_probe_langchain.reading.prompt_text import LONGEST_TEXT, last_human_text, message_text, prompt_text
+from rag_probe_langchain.reading.prompt_text import (
+    LONGEST_TEXT,
+    asked_in,
+    is_text_only,
+    last_human_text,
+    message_text,
+    prompt_text,
+)
 
 
 def test_a_string_is_itself():
@@ -134,3 +141,20 @@ def test_odd_content_never_raises(content):
 def test_a_message_says_what_langchain_says(blocks):
     message = AIMessage(content=blocks)
     assert message_text(message) == str(message.text)
+
+
+said = st.text(max_size=8) | st.lists(
+    st.sampled_from(["a", {"type": "text", "text": "b"}, {"type": "image", "url": "x"}]), max_size=3
+)
+spoken = st.one_of(
+    st.builds(HumanMessage, said),
+    st.builds(SystemMessage, said),
+    st.builds(AIMessage, said, tool_calls=st.sampled_from([[], [{"name": "f", "args": {}, "id": "1"}]])),
+    st.builds(ToolMessage, said, tool_call_id=st.just("1")),
+)
+
+
+@given(st.text() | st.lists(spoken, min_size=1, max_size=4))
+def test_what_was_asked_at_a_glance_is_what_a_look_into_every_block_says(prompt):
+    """Issue B, speed."""
+    assert asked_in(prompt) == (prompt_text(prompt), is_text_only(prompt))
