@@ -13,7 +13,9 @@ from rag_probe.faults import log_once
 from rag_probe.pointers import admitted
 from rag_probe.stages import Answer, Citations, Outcome
 from rag_probe.wire.answer import OUTCOMES
+from rag_probe_langchain.citing.annotations import may_annotate
 from rag_probe_langchain.citing.citations import Cited, find_citations
+from rag_probe_langchain.citing.usual import usual_citations
 from rag_probe_langchain.reading.prompt_text import message_text
 from rag_probe_langchain.request import Made, Request
 from rag_probe_langchain.scan import mapping, sequence
@@ -46,11 +48,11 @@ def answer_of(request: Request, output: object) -> Read:
         return Read(told_of(request) or Answer(), ())
     found = _text(output, request.made)
     outcome, inferred = _outcome(request, output, found)
-    citations = None if told.citations is None else _checked(told.citations, found.made)
-    if citations is None and (found.text is not None or found.made is not None):
-        citations = _citations(output, found, request)
-    if citations is not None:
-        citations = admitted(citations, request.options.policy, request.documents.whole)
+    citations = None
+    if told.citations is not None:
+        citations = _admitted(_checked(told.citations, found.made), request)
+    elif found.text is not None or found.made is not None:
+        citations = _usual(found) or _citations(output, found, request)
     content = None if found.text is None else request.options.policy.content_of(found.text)
     answer = Answer(outcome=outcome, content=content, confidence=told.confidence, citations=citations)
     return Read(answer, (("answer.outcome",) if inferred else ()) + (("answer.text",) if found.inferred else ()))
@@ -61,9 +63,7 @@ def told_of(request: Request) -> Answer | None:
     told = request.told
     if told.outcome is None and told.confidence is None and told.citations is None:
         return None
-    citations = None
-    if told.citations is not None:
-        citations = admitted(told.citations, request.options.policy, request.documents.whole)
+    citations = None if told.citations is None else _admitted(told.citations, request)
     return Answer(outcome=told.outcome, confidence=told.confidence, citations=citations)
 
 
@@ -173,6 +173,20 @@ def _checked(told: Citations, made: Made | None) -> Citations:
     return replace(told, valid=tuple([name in made.context for name in told.ids]))
 
 
+def _admitted(citations: Citations, request: Request) -> Citations:
+    return admitted(citations, request.options.policy, request.documents.whole)
+
+
+def _usual(found: _Text) -> Citations | None:
+    """Of an answer that a model wrote as plain text, at a glance. All of them may leave: they name what was seen."""
+    text, made, _ = found
+    if text is None or made is None or not made.context:
+        return None
+    if made.message is not None and made.text == text and may_annotate(made.message):
+        return None
+    return usual_citations(text, made.context)
+
+
 def _citations(output: object, found: _Text, request: Request) -> Citations | None:
     """The pointers in the answer, resolved against the context that its writer saw; None where we do not know it."""
     if found.made is None and request.resumed:
@@ -188,13 +202,14 @@ def _citations(output: object, found: _Text, request: Request) -> Citations | No
         return None  # they count in a prompt that is not known: as ids they would look like passages seen nowhere
     rows = [(one.id, one.marker, one.start, one.end, one.valid) for one in cited]
     ids, markers, starts, ends, valid = zip(*rows, strict=True)
-    return Citations(
+    columns = Citations(
         ids=ids,
         markers=markers,
         starts=_known(starts),
         ends=_known(ends),
         valid=() if context is None else valid,
     )
+    return _admitted(columns, request)
 
 
 def _answers(output: object, found: _Text) -> Iterator[object]:

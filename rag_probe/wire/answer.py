@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Final, TypeAlias
 
 from rag_probe import attributes as a
 from rag_probe.attributes import Attributes, Value
 from rag_probe.stages import Answer, Citations, Outcome
-from rag_probe.wire.columns import get, get_column, get_count, get_ids, put_columns, put_count, put_known
+from rag_probe.wire.columns import (
+    are_counts,
+    are_short,
+    get,
+    get_column,
+    get_count,
+    get_ids,
+    put,
+    put_columns,
+    put_count,
+)
 from rag_probe.wire.content import Names, get_content, put_content
 
 _CONTENT: Final = Names(a.ANSWER_LENGTH, a.ANSWER_DIGEST, a.ANSWER_TEXT)
@@ -19,6 +31,16 @@ OUTCOMES: Final[dict[str, Outcome]] = {
     "error": "error",
 }
 
+_COLUMN_NAMES: Final = (a.CITATION_IDS, a.CITATION_MARKERS, a.CITATION_STARTS, a.CITATION_ENDS, a.CITATION_VALID)
+_Columns: TypeAlias = tuple[
+    tuple[str, ...],
+    tuple[str | None, ...],
+    tuple[int | None, ...],
+    tuple[int | None, ...],
+    tuple[bool | None, ...],
+]
+_COLUMNS: Final[Callable[[Citations], _Columns]] = attrgetter("ids", "markers", "starts", "ends", "valid")
+
 
 def encode_answer(stage: Answer, cap: int) -> dict[str, Value]:
     """An answer on a span of its own."""
@@ -29,11 +51,10 @@ def encode_answer(stage: Answer, cap: int) -> dict[str, Value]:
 
 def put_answer(out: dict[str, Value], stage: Answer, cap: int) -> None:
     """Write the answer beside another stage's attributes."""
-    put_known(
-        out,
-        (a.ANSWER_OUTCOME, stage.outcome),
-        (a.ANSWER_CONFIDENCE, stage.confidence),
-    )
+    if stage.outcome is not None:
+        out[a.ANSWER_OUTCOME] = stage.outcome
+    if stage.confidence is not None:
+        put(out, a.ANSWER_CONFIDENCE, stage.confidence)
     if stage.citations is not None:
         put_citations(out, stage.citations, cap)
     put_content(out, _CONTENT, stage.content)
@@ -41,16 +62,20 @@ def put_answer(out: dict[str, Value], stage: Answer, cap: int) -> None:
 
 def put_citations(out: dict[str, Value], citations: Citations, cap: int) -> None:
     """Write the pointers, in answer order; none at all as their count."""
+    columns = _COLUMNS(citations)
+    if citations.count is None and _are_usual(columns, cap):
+        out.update(zip(_COLUMN_NAMES, columns, strict=True))
+        return
     put_count(out, a.CITATION_COUNT, len(citations.ids), citations.count, cap)
-    put_columns(
-        out,
-        cap,
-        (a.CITATION_IDS, citations.ids),
-        (a.CITATION_MARKERS, citations.markers),
-        (a.CITATION_STARTS, citations.starts),
-        (a.CITATION_ENDS, citations.ends),
-        (a.CITATION_VALID, citations.valid),
-    )
+    put_columns(out, cap, *zip(_COLUMN_NAMES, columns, strict=True))
+
+
+def _are_usual(columns: _Columns, cap: int) -> bool:
+    """Whether these pointers fit under the cap, all is known of each, and all of that may leave as it is."""
+    ids, markers, starts, ends, valid = columns
+    if not 0 < len(ids) <= cap or len(set(map(len, columns))) > 1:
+        return False
+    return are_short([*ids, *markers]) and are_counts([*starts, *ends, *valid])
 
 
 def decode_answer(attributes: Attributes) -> Answer | None:

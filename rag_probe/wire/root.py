@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from operator import attrgetter
 from typing import Final
 
 from rag_probe import attributes as a
 from rag_probe.attributes import Attributes, Value
 from rag_probe.stages import NO_TAGS, CaseTags, Identity, Root
 from rag_probe.wire.answer import decode_answer, put_answer
-from rag_probe.wire.columns import get, get_list, put_column, put_known
+from rag_probe.wire.columns import get, get_list, put_column, put_fields, put_known
 from rag_probe.wire.content import Names, get_content, put_content
 from rag_probe.wire.verdicts import get_verdicts, put_verdicts
 
 _QUESTION: Final = Names(a.QUESTION_LENGTH, a.QUESTION_DIGEST, a.QUESTION_TEXT)
 
+_COURSE_NAMES: Final = (a.CONVERSATION_ID, a.PAUSED_AT, a.RESUMED_AT)
+_COURSE: Final[Callable[[Root], tuple[str | None, ...]]] = attrgetter("thread_id", "paused_at", "resumed_at")
+
 
 def encode_root(root: Root, cap: int) -> dict[str, Value]:
     """Tags first: they are what a backend is searched by."""
     out = encode_tags(root.tags) if root.tags is not NO_TAGS else {}
-    put_known(out, (a.CONVERSATION_ID, root.thread_id), (a.PAUSED_AT, root.paused_at), (a.RESUMED_AT, root.resumed_at))
+    put_fields(out, _COURSE_NAMES, _COURSE(root))
     if root.identity is not None:
         put_identity(out, root.identity)
     put_content(out, _QUESTION, root.question)

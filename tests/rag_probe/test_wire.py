@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 from rag_probe import attributes
 from rag_probe.stages import (
+    Answer,
     Budget,
     Chunks,
+    Citations,
     Content,
     ContextAssembly,
     Filtering,
@@ -68,6 +70,28 @@ def test_the_usual_context_is_written_at_once_as_any_other_is(context, cap):
     with patch("rag_probe.wire.context._put_usual", lambda *_: False):
         one_by_one = encode(context, cap)
     assert encode(context, cap) == one_by_one
+
+
+@st.composite
+def usual_citations(draw):
+    """Mostly what `encode` writes at once, and what is nearly that."""
+    ids = draw(strategies.ids())
+    odd = st.integers(-(2**70), 2**70)
+    columns = [
+        tuple(draw(st.lists(kind, min_size=len(ids), max_size=len(ids))))
+        for kind in (strategies.words, *[strategies.numbers | strategies.numbers | odd] * 2, st.booleans())
+    ]
+    columns[draw(st.integers(0, 3))] = draw(st.sampled_from([*columns, ()]))
+    return Citations(**dict(zip(("markers", "starts", "ends", "valid"), columns, strict=True)), ids=ids)
+
+
+@given(usual_citations() | strategies.citations(), st.sampled_from([2, 200]))
+def test_the_usual_citations_are_written_at_once_as_any_others_are(citations, cap):
+    """Issue B, speed."""
+    answer = Answer(citations=citations)
+    with patch("rag_probe.wire.answer._are_usual", lambda *_: False):
+        one_by_one = encode(answer, cap)
+    assert encode(answer, cap) == one_by_one
 
 
 @given(strategies.generations, st.none() | st.integers(-(2**70), 2**70))
