@@ -123,13 +123,16 @@ def _texts(output: object) -> dict[str, str]:
 
     An agent's structured response comes first.
     """
-    found = _texts(inner) if (inner := (mapping(output) or {}).get("structured_response")) is not None else {}
-    for key, value in (mapping(output) or {}).items():
+    entries = mapping(output) or {}
+    inner = entries.get("structured_response")
+    found = {} if inner is None else _texts(inner)
+    for key, value in entries.items():
+        if isinstance(value, str):
+            found.setdefault(str(key), value)
+            continue
         items = sequence(value)
         last = items[-1] if items else value
-        if isinstance(last, str) and items is None:
-            found.setdefault(str(key), last)
-        elif isinstance(last, AIMessage):  # or a chunk of one, whose `type` is another: what a state streamed together
+        if isinstance(last, AIMessage):  # or a chunk of one, whose `type` is another: what a state streamed together
             found.setdefault(str(key), message_text(last))
     return found
 

@@ -23,12 +23,10 @@ from rag_probe_langchain.reading.prompt_text import Asked, asked_in
 from rag_probe_langchain.reading.providers import provider_of
 from rag_probe_langchain.reading.response import (
     Response,
-    cache_hit_of,
     finish_reasons_of,
-    response_model_of,
     response_of,
 )
-from rag_probe_langchain.reading.usage import Usage, usage_of
+from rag_probe_langchain.reading.usage import Usage, usage_in
 from rag_probe_langchain.request import Made
 from rag_probe_langchain.run import Prompt, Run
 from rag_probe_langchain.tokens import ESTIMATE, Tokenizer
@@ -44,7 +42,7 @@ def generation_ended(run: Run, outputs: object, _ended: int) -> dict[str, Value]
     asked = asked_in(prompt.messages)
     response = outputs if isinstance(outputs, LLMResult) else None
     parts = response_of(response)
-    usage = usage_of(parts)
+    usage = usage_in(parts)
     retrieved = documents.any or prompt.last is not None
     seen = assemble(asked.text, prompt.last, request, _tokenizer(run, asked, usage)) if retrieved else None
     context = None if seen is None else seen.stage
@@ -54,7 +52,7 @@ def generation_ended(run: Run, outputs: object, _ended: int) -> dict[str, Value]
         operation=run.call.operation if run.call is not None else "chat",
         role=text_of(run.metadata, ROLE),
         model=run.call.model if run.call is not None else None,
-        response_model=response_model_of(parts),
+        response_model=parts.model,
         provider=provider_of(run.metadata, parts),
         input_tokens=usage.input_tokens,
         output_tokens=usage.output_tokens,
@@ -62,7 +60,7 @@ def generation_ended(run: Run, outputs: object, _ended: int) -> dict[str, Value]
         cache_write_tokens=usage.cache_write_tokens,
         reasoning_tokens=usage.reasoning_tokens,
         finish_reasons=_finish_reasons(response, parts),
-        cache_hit=None if response is None else cache_hit_of(response if parts.message is None else parts),
+        cache_hit=parts.cache_hit if parts.message is not None or response is None else False,
         prompt=policy.content_of(asked.text),
         output=None if output is None else policy.content_of(output),
         context=context,
@@ -112,8 +110,10 @@ def _worded(
 
 def _finish_reasons(response: LLMResult | None, parts: Response) -> tuple[str, ...]:
     """Of all alternatives, where there are several."""
-    several = response is not None and bool(response.generations) and len(response.generations[0]) > 1
-    return finish_reasons_of(response if several else parts)
+    if response is not None and response.generations and len(response.generations[0]) > 1:
+        return finish_reasons_of(response)
+    reason = parts.finish_reason
+    return (reason,) if reason else ()
 
 
 def _first_text(response: LLMResult | None) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 
 from rag_probe_langchain.reading.response import response_of
@@ -41,6 +42,7 @@ _KNOWN: Final = frozenset(_NAMES.values())
 _LONGEST: Final = 100
 
 
+@lru_cache(maxsize=256)
 def provider_name(name: str) -> str:
     """The conventions' name for LangChain's; a provider they have no name for keeps its own, in lower case."""
     lowered = name.strip().lower()

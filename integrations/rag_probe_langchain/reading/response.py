@@ -27,6 +27,26 @@ class Response(NamedTuple):
     output: Mapping[object, object]
     """The result's `llm_output`."""
 
+    @property
+    def model(self) -> str | None:
+        """The model that answered, as the provider names it."""
+        return _named(_MODELS, self.metadata, self.info, self.output)
+
+    @property
+    def finish_reason(self) -> str | None:
+        """Why it stopped, in the provider's words."""
+        return _named(_REASONS, self.metadata, self.info)
+
+    @property
+    def cache_hit(self) -> bool | None:
+        """What `cache_hit_of` says of a chat model's call."""
+        if self.message is None:
+            return None
+        cost = mapping_of(getattr(self.message, "usage_metadata", None)).get("total_cost")
+        if isinstance(cost, int) and cost == 0 and not self.output:
+            return True
+        return False if self.message.id is not None else None
+
 
 def response_of(result: object) -> Response:
     """The first generation of an `LLMResult`, or a message; empty parts for anything else. Of itself, itself."""
@@ -39,17 +59,13 @@ def response_of(result: object) -> Response:
 
 def finish_reasons_of(result: object) -> tuple[str, ...]:
     """Why each of the alternative generations stopped, in the provider's words; empty when it does not say."""
-    if isinstance(result, Response):
-        reason = _named(_REASONS, result.metadata, result.info)
-        return (reason,) if reason else ()
-    reasons = [_named(_REASONS, response.metadata, response.info) for response in _responses(result)]
+    reasons = [response.finish_reason for response in _responses(result)]
     return tuple([reason for reason in reasons if reason])
 
 
 def response_model_of(result: object) -> str | None:
     """The model that answered, as the provider names it."""
-    response = response_of(result)
-    return _named(_MODELS, response.metadata, response.info, response.output)
+    return response_of(result).model
 
 
 def cache_hit_of(result: object) -> bool | None:
@@ -61,15 +77,12 @@ def cache_hit_of(result: object) -> bool | None:
     callback at all, so one that did was none.
     """
     response = response_of(result)
-    if response.message is None:
-        return False if isinstance(result, LLMResult) else None
-    cost = mapping_of(getattr(response.message, "usage_metadata", None)).get("total_cost")
-    if isinstance(cost, int) and cost == 0 and not response.output:
-        return True
-    return False if response.message.id is not None else None
+    return False if response.message is None and isinstance(result, LLMResult) else response.cache_hit
 
 
 def _responses(result: object) -> Iterator[Response]:
+    if isinstance(result, Response):
+        yield result
     if isinstance(result, BaseMessage):
         yield Response(result, mapping_of(result.response_metadata), {}, {})
     if isinstance(result, LLMResult):
@@ -88,9 +101,7 @@ def _named(keys: tuple[str, ...], *places: Mapping[object, object]) -> str | Non
     for place in places:
         for key in keys:
             value = place.get(key)
-            if value is None:
-                continue
-            if isinstance(value, Enum):
+            if type(value) is not str and isinstance(value, Enum):
                 value = value.name
             if isinstance(value, str) and value.strip():
                 return value[:_LONGEST]

@@ -55,7 +55,11 @@ def usage_of(result: object) -> Usage:
 
     Counts that are no whole, non-negative numbers are unknown. A call without any input token was not counted.
     """
-    response = response_of(result)
+    return usage_in(response_of(result))
+
+
+def usage_in(response: Response) -> Usage:
+    """The same for one generation."""
     standard = mapping_of(getattr(response.message, "usage_metadata", None))
     usage = _standard(standard) if standard else UNKNOWN
     if usage is not UNKNOWN:
