@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, filterfalse, islice
+from operator import itemgetter
 from typing import Final, NamedTuple, TypeAlias
 
 from rag_probe.stages import Budget, ContextAssembly, Range
@@ -19,6 +20,8 @@ from rag_probe_langchain.tokens import Tokenizer, counts
 _PROBE: Final = 24
 """Characters at either end of a text by which it is looked for where nobody expects it; with fewer than `LEAST`, all of
 it is."""
+_FIRST_OF: Final[Callable[[str], str]] = itemgetter(slice(_PROBE))
+_LAST_OF: Final[Callable[[str], str]] = itemgetter(slice(-_PROBE, None))
 
 Turns: TypeAlias = Mapping[str, int]
 
@@ -80,8 +83,16 @@ def _rest(prompt: str, located: Located) -> str:
 
 def _strays(rest: str, texts: Sequence[str], documents: Documents) -> list[str]:
     """Texts beside `texts` that seem to stand where none of those was found."""
-    others = filterfalse(set(texts).__contains__, documents.owners)
-    return [text for text in others if _may_stand(text, rest)]
+    others = list(filterfalse(set(texts).__contains__, documents.owners))
+    ends = [*map(_FIRST_OF, others), *map(_LAST_OF, others)]
+    if any(map(rest.__contains__, ends)) or not _are_probes(ends) or list(map(str.strip, others)) != others:
+        return [text for text in others if _may_stand(text, rest)]
+    return []
+
+
+def _are_probes(ends: Sequence[str]) -> bool:
+    """Whether each is enough to look for, and a single line, as those of most texts are."""
+    return min(map(len, ends), default=0) >= LEAST and "\n" not in "".join(ends)
 
 
 def _may_stand(text: str, rest: str) -> bool:

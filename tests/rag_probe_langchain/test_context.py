@@ -236,3 +236,13 @@ def test_what_is_seen_at_a_glance_is_what_the_search_sees(found, data):
     seen = context.assemble(prompt, last, request)
     with patch.object(context, "_at_a_glance", lambda *_: None):
         assert context.assemble(prompt, last, request) == seen
+
+
+@given(st.lists(bodies | st.text(" a\n", max_size=30), max_size=4, unique=True), st.data())
+def test_strays_are_looked_for_together_as_they_would_be_one_by_one(others, data):
+    documents = unheard(CapturePolicy()).documents
+    documents.add([Document(id=str(place), page_content=text) for place, text in enumerate(["known", *others])])
+    pieces = [text[: data.draw(st.integers(0, 30))] for text in others] + [text[-20:] for text in others]
+    rest = "Answer:\n" + "\n".join(data.draw(st.lists(st.sampled_from(pieces), max_size=3)) if pieces else [])
+    one_by_one = [text for text in others if text != "known" and context._may_stand(text, rest)]
+    assert context._strays(rest, ["known"], documents) == one_by_one

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from rag_probe_langchain.locating.locate import LONGEST_PROMPT
@@ -12,6 +13,7 @@ SHORTEST: Final = 64
 LEAST: Final = 12
 """Characters by which a text is recognised where nobody expects it."""
 _HEAD: Final = 32
+_HEAD_OF: Final[Callable[[str], str]] = itemgetter(slice(_HEAD))
 
 
 class InOrder(NamedTuple):
@@ -30,7 +32,7 @@ def in_order(prompt: str, texts: Sequence[str]) -> InOrder | None:
     """
     if not texts or len(prompt) > LONGEST_PROMPT or list(map(str.strip, texts)) != list(texts):
         return None
-    heads = [text[:_HEAD] for text in texts]
+    heads = list(map(_HEAD_OF, texts))
     sizes = list(map(len, texts))
     if min(sizes) < SHORTEST or len(set(heads)) < len(heads):  # texts that begin alike may stand in several ways
         return None
