@@ -18,15 +18,11 @@ from rag_probe_langchain.calibration import calibrated
 from rag_probe_langchain.context import assemble
 from rag_probe_langchain.known import known_to
 from rag_probe_langchain.marks import ROLE, text_of
+from rag_probe_langchain.reading.facts import facts_of
 from rag_probe_langchain.reading.messages import input_messages, output_messages
 from rag_probe_langchain.reading.prompt_text import Asked, asked_in
 from rag_probe_langchain.reading.providers import provider_of
-from rag_probe_langchain.reading.response import (
-    Response,
-    finish_reasons_of,
-    response_of,
-)
-from rag_probe_langchain.reading.usage import Usage, usage_in
+from rag_probe_langchain.reading.usage import Usage
 from rag_probe_langchain.request import Made
 from rag_probe_langchain.run import Prompt, Run
 from rag_probe_langchain.tokens import ESTIMATE, Tokenizer
@@ -41,32 +37,30 @@ def generation_ended(run: Run, outputs: object, _ended: int) -> dict[str, Value]
     prompt = run.inputs if isinstance(run.inputs, Prompt) else _NO_PROMPT
     asked = asked_in(prompt.messages)
     response = outputs if isinstance(outputs, LLMResult) else None
-    parts = response_of(response)
-    usage = usage_in(parts)
+    message, output, model, reasons, cache_hit, usage = facts_of(response)
     retrieved = documents.any or prompt.last is not None
     seen = assemble(asked.text, prompt.last, request, _tokenizer(run, asked, usage)) if retrieved else None
     context = None if seen is None else seen.stage
-    output = _first_text(response)
-    _note(run, parts.message, output, context)
+    _note(run, message, output, context)
     stage = Generation(
         operation=run.call.operation if run.call is not None else "chat",
         role=text_of(run.metadata, ROLE),
         model=run.call.model if run.call is not None else None,
-        response_model=parts.model,
-        provider=provider_of(run.metadata, parts),
+        response_model=model,
+        provider=provider_of(run.metadata, response),
         input_tokens=usage.input_tokens,
         output_tokens=usage.output_tokens,
         cached_tokens=usage.cached_tokens,
         cache_write_tokens=usage.cache_write_tokens,
         reasoning_tokens=usage.reasoning_tokens,
-        finish_reasons=_finish_reasons(response, parts),
-        cache_hit=parts.cache_hit if parts.message is not None or response is None else False,
+        finish_reasons=reasons,
+        cache_hit=cache_hit,
         prompt=policy.content_of(asked.text),
         output=None if output is None else policy.content_of(output),
         context=context,
     )
     if policy.content:
-        stage = _worded(stage, prompt, parts.message, output, policy)
+        stage = _worded(stage, prompt, message, output, policy)
     said = encode_generation(stage, policy.max_items)
     if seen is not None:
         record_builders(request, asked.text, seen, said)
@@ -106,17 +100,3 @@ def _worded(
         prompt=asked and replace(asked, text=input_messages(prompt.messages, policy)),
         output=written and replace(written, text=output_messages(message, output or "", policy)),
     )
-
-
-def _finish_reasons(response: LLMResult | None, parts: Response) -> tuple[str, ...]:
-    """Of all alternatives, where there are several."""
-    if response is not None and response.generations and len(response.generations[0]) > 1:
-        return finish_reasons_of(response)
-    reason = parts.finish_reason
-    return (reason,) if reason else ()
-
-
-def _first_text(response: LLMResult | None) -> str | None:
-    if response is None or not response.generations or not response.generations[0]:
-        return None
-    return response.generations[0][0].text

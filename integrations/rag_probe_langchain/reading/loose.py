@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 _OWN: Final = cast("tuple[type[object], ...]", (dict, list, tuple, OrderedDict, UserDict, MappingProxyType))
 _READ: Final = ("__getitem__", "__iter__", "__len__", "__bool__", "get", "items", "keys", "values")
-_LARGEST: Final = 2**63 - 1
+LARGEST: Final = 2**63 - 1
 """Of an OpenTelemetry integer attribute."""
 
 
@@ -48,7 +48,7 @@ def items_of(value: object) -> Sequence[object]:
 def count_of(value: object) -> int | None:
     """`value` as a count: an integer (of any library) or a whole float, not negative and no boolean; else None."""
     if type(value) is int:
-        return value if 0 <= value <= _LARGEST else None
+        return value if 0 <= value <= LARGEST else None
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if value is None or isinstance(value, (bool, str)):
@@ -57,7 +57,7 @@ def count_of(value: object) -> int | None:
         number = index(cast("Any", value))
     except Exception:
         return None
-    return number if 0 <= number <= _LARGEST else None
+    return number if 0 <= number <= LARGEST else None
 
 
 def first_count(values: Mapping[object, object], keys: Iterable[str]) -> int | None:

@@ -11,9 +11,10 @@ from langchain_core.outputs import ChatGeneration, Generation, LLMResult
 
 from rag_probe_langchain.reading.loose import mapping_of
 
-_REASONS: Final = ("finish_reason", "stop_reason", "stopReason", "done_reason", "status")
-_MODELS: Final = ("model_name", "model", "model_id", "model_version")
-_LONGEST: Final = 200
+REASONS: Final = ("finish_reason", "stop_reason", "stopReason", "done_reason", "status")
+MODELS: Final = ("model_name", "model", "model_id", "model_version")
+LONGEST: Final = 200
+"""Characters of a provider's word."""
 
 
 class Response(NamedTuple):
@@ -30,12 +31,12 @@ class Response(NamedTuple):
     @property
     def model(self) -> str | None:
         """The model that answered, as the provider names it."""
-        return _named(_MODELS, self.metadata, self.info, self.output)
+        return _named(MODELS, self.metadata, self.info, self.output)
 
     @property
     def finish_reason(self) -> str | None:
         """Why it stopped, in the provider's words."""
-        return _named(_REASONS, self.metadata, self.info)
+        return _named(REASONS, self.metadata, self.info)
 
     @property
     def cache_hit(self) -> bool | None:
@@ -104,5 +105,5 @@ def _named(keys: tuple[str, ...], *places: Mapping[object, object]) -> str | Non
             if type(value) is not str and isinstance(value, Enum):
                 value = value.name
             if isinstance(value, str) and value.strip():
-                return value[:_LONGEST]
+                return value[:LONGEST]
     return None
