@@ -9,6 +9,7 @@ from typing import Final
 from rag_probe import attributes as a
 from rag_probe.attributes import Attributes, Value
 from rag_probe.stages import Budget, ContextAssembly, Range
+from rag_probe.wellformed import well_formed
 from rag_probe.wire.columns import (
     are_counts,
     are_short,
@@ -38,11 +39,11 @@ def encode_context(stage: ContextAssembly, cap: int) -> dict[str, Value]:
 
 def ids_of_context(attributes: Attributes, step: str) -> dict[str, Value]:
     """Of a context that `put_context` wrote, the ids alone, as the stage of the step that built it."""
-    out: dict[str, Value] = {a.STAGE: "context"}
-    for name in (a.CONTEXT_IDS, a.CONTEXT_COUNT):
-        if name in attributes:
-            out[name] = attributes[name]
-    put_known(out, (a.STEP_NAME, step))
+    out: dict[str, Value] = {a.STAGE: "context", a.STEP_NAME: well_formed(step)}
+    if a.CONTEXT_IDS in attributes:
+        out[a.CONTEXT_IDS] = attributes[a.CONTEXT_IDS]
+    if a.CONTEXT_COUNT in attributes:
+        out[a.CONTEXT_COUNT] = attributes[a.CONTEXT_COUNT]
     return out
 
 
