@@ -18,6 +18,7 @@ from rag_probe_langgraph.checkpoints.answering import answered
 from rag_probe_langgraph.checkpoints.evidence import Evidence
 from rag_probe_langgraph.checkpoints.nodes import BRANCH, failure_of, milliseconds, nodes_of
 from rag_probe_langgraph.checkpoints.plain import Reader
+from rag_probe_langgraph.checkpoints.remains import STATE, as_remains, left_by
 from rag_probe_langgraph.checkpoints.roles import Role, role_of
 from rag_probe_langgraph.checkpoints.saved import Store, state_of
 from rag_probe_langgraph.checkpoints.tasks import Task, tasks_of
@@ -47,10 +48,16 @@ def path_of(turn: Turn, store: Store, reader: Reader, policy: CapturePolicy, rol
     evidence = Evidence(policy, roles)
     if not any(task.is_start for task in tasks):
         read_input(evidence, reader.read(state_of(store.checkpoint(turn.saved[0])).get("__start__")))
+    left = left_by(turn, store, reader)
+    if left:
+        read_input(evidence, {each.channel: each.value for each in left})
+    for channel, value, given in left:
+        read_write(evidence, STATE, channel, value, given=given)
     for task in tasks:
         _read(task, evidence, reader)
     nodes = nodes_of(turn, tasks, store, policy)
-    return Reading(_path(turn, evidence, nodes, failure_of(tasks)), evidence.read_as, tuple(evidence.unmapped))
+    path = _path(turn, evidence, nodes, failure_of(tasks))
+    return Reading(as_remains(path) if left else path, evidence.read_as, tuple(evidence.unmapped))
 
 
 def _read(task: Task, evidence: Evidence, reader: Reader) -> None:
@@ -114,7 +121,7 @@ def _stages(turn: Turn, evidence: Evidence, nodes: tuple[Step[Node], ...], answe
         citations=None if answer is None else answer.citations,
         generations=tuple(evidence.generations) or None,
         tools=tuple(evidence.tools) if any("messages" in roles for roles in evidence.read_as.values()) else None,
-        nodes=nodes,
+        nodes=nodes if nodes or turn.whole else None,
         latency_ms=milliseconds(first.at, last.at) if turn.whole else None,
     )
 

@@ -20,6 +20,8 @@ class Turn(NamedTuple):
     """By namespace, oldest first."""
     whole: bool
     """Whether it begins at an input; a pruned or sparse history may not."""
+    before: Saved | None = None
+    """Where the thread stood before, if that is kept."""
     later: bool = False
     """Whether another branch of the same question was written later."""
 
@@ -45,7 +47,9 @@ def _turn(end: Saved, outer: Mapping[str, Saved], inner: Mapping[str, Sequence[S
     chain = [end]
     while (above := _above(chain[-1], outer)) is not None:
         chain.append(above)
-    return Turn(tuple(reversed(chain)), inner, whole=chain[-1].source == "input")
+    first = chain[-1]
+    before = None if first.parent is None else outer.get(first.parent)
+    return Turn(tuple(reversed(chain)), inner, whole=first.source == "input", before=before)
 
 
 def _is_one(end: Saved, outer: Mapping[str, Saved]) -> bool:

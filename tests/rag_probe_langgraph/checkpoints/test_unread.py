@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import operator
 import sqlite3
 from contextlib import closing
+from typing import Annotated, TypedDict
 
 import pytest
+from langchain_core.documents import Document
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.graph import START, StateGraph
 
 from rag_probe.policy import CapturePolicy
 from rag_probe.protocols import Selection, SourceError
 from rag_probe_langgraph.checkpoints import of_graph, of_saver, open_checkpoints
+from tests.rag_probe_langchain.apps import passages
 
-from .stores import Kept, akept, database, read
+from .stores import Kept, akept, database, kept, read
 from .test_turns import CONFIG, graph
 
 ON = CapturePolicy(content=True)
@@ -93,7 +98,8 @@ def test_a_pruned_history_is_partial(tmp_path):
         connection.execute(f"DELETE FROM checkpoints WHERE checkpoint_id < ({last})")
         connection.commit()
     (left,) = read(Kept(None, f"sqlite:///{path}"))
-    nothing_but_partial(left)
+    what_was_left(left)
+    assert (left.question.text, left.retrieved.ids, left.answer.content.text) == ("q", ("sale", "gift"), "To q")
 
 
 def test_a_deleted_thread_is_gone(tmp_path):
@@ -117,18 +123,57 @@ def test_a_shallow_store_holds_the_last_checkpoint_only():
         waits = graph(saver, interrupt_before=["draft"])
         waits.invoke({"question": "three"}, {"configurable": {"thread_id": "u"}})
     last, waiting = read(Kept(None, location))
-    nothing_but_partial(last)
+    nothing_but_partial(last)  # whose passages they are nobody can tell: an earlier turn may have left them
     assert [(step.stage.name, step.stage.outcome) for step in waiting.nodes] == [("draft", "pending")]
 
 
-def test_a_sparse_history_gives_a_partial_path_for_each_turn():
-    saver = InMemorySaver()
-    for question in ("one", "two"):
-        graph(saver).invoke({"question": question}, CONFIG, durability="exit")
-    paths = list(of_saver(saver).paths(ALL))
-    assert len(paths) == 2
+def what_was_left(path) -> None:
+    """Partial, every field of it inferred, and nothing said of the steps."""
+    assert (path.partial, path.nodes, path.latency_ms, path.context) == (True, None, None, None)
+    assert {"question", "retrieved", "answer"} <= set(path.inferred)
+    assert {"nodes", "latency_ms", "filtered", "retrieved"} <= set(path.not_captured)
+    assert any("begins in the midst" in warning for warning in path.warnings)
+    assert path.tags.case_id == "c"
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite", "postgresql"])
+@pytest.mark.xdist_group("postgres")
+def test_of_a_sparse_history_the_end_of_each_turn_is_read(kind, tmp_path):
+    with kept(kind, tmp_path) as store:
+        for question in ("one", "two"):
+            graph(store.saver).invoke({"question": question}, CONFIG, durability="exit")
+        paths = read(store)
+    assert [(path.question.text, path.answer.content.text) for path in paths] == [("one", "To one"), ("two", "To two")]
     for path in paths:
-        nothing_but_partial(path)
+        assert path.retrieved.ids == ("sale", "gift")
+        what_was_left(path)
+
+
+def test_what_an_earlier_turn_left_is_not_this_turns(tmp_path):
+    """Channels that it did not write; and of a list that grows, what was there before."""
+
+    class Log(TypedDict, total=False):
+        question: str
+        found: Annotated[list[Document], operator.add]
+        answer: str
+
+    def retrieve(state):
+        names = {"one": ["gift"], "two": ["sale"]}.get(state["question"])
+        return {"found": passages(*names)} if names else {}
+
+    built = StateGraph(Log)
+    built.add_node("retrieve", retrieve)
+    built.add_node("draft", lambda state: {"answer": state["question"]} if state["question"] != "three" else {})
+    built.add_edge(START, "retrieve")
+    built.add_edge("retrieve", "draft")
+    with kept("sqlite", tmp_path) as store:
+        app = built.compile(checkpointer=store.saver)
+        for question in ("one", "two", "three"):
+            app.invoke({"question": question}, CONFIG, durability="exit")
+        one, two, three = read(store)
+    assert (one.retrieved.ids, two.retrieved.ids, three.retrieved) == (("gift",), ("sale",), None)
+    assert (one.answer.content.text, two.answer.content.text, three.answer) == ("one", "two", None)
+    assert (three.question.text, three.nodes) == ("three", None)
 
 
 def test_a_graph_is_read_by_its_checkpointer():
@@ -166,8 +211,6 @@ SECRETS = {"api_token": "canary-1", "password": "canary-2", "db_secret_key": "ca
 def test_secrets_in_the_configuration_never_leave(kind, tmp_path, caplog, capsys):
     """LangGraph keeps configurable values in clear, beside every checkpoint."""
     from rag_probe_collector.cli.main import main
-
-    from .stores import kept
 
     caplog.set_level(logging.DEBUG)
     config = {
