@@ -49,7 +49,8 @@ def run() -> list[Ratio]:
             "checkpoints to paths, two channels": lambda: _paths(path, few),
         }
         logging.disable(logging.WARNING)  # how channels are read is said once a reading
-        best = {name: min(_seconds(measure) for _ in range(ROUNDS)) for name, measure in measures.items()}
+        rounds = [{name: _seconds(measure) for name, measure in measures.items()} for _ in range(ROUNDS)]
+        best = {name: min(each[name] for each in rounds) for name in measures}
         logging.disable(logging.NOTSET)
         rates = {name: checkpoints / seconds for name, seconds in best.items()}
         note = "limit: a loop over SqliteSaver.list, default serialiser"
