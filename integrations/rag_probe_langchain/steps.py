@@ -140,7 +140,7 @@ def _changed(run: Run, change: Change, ended: int) -> None:
 
 
 def _filtering(step: str, kept: Ids, dropped: Ids, cap: int) -> dict[str, Value]:
-    """Ids of passages are well-formed, since identity.py made them."""
+    """All ids are well-formed, those that the app told too: identifiers.py made them."""
     if kept and max(len(kept), len(dropped)) <= cap:
         return encode_plain_filtering(step, kept, dropped)
     return encode_filtering(Filtering(step=step, kept=kept, dropped=dropped), cap)
