@@ -75,7 +75,7 @@ def test_the_walk(tmp_path, address):
             assert "Traceback" not in done.stderr
             shown = words(done.stdout + done.stderr)
             count += 1
-    assert count == 15
+    assert count == 17
     assert (tmp_path / "report" / "report.html").exists()
 
 
