@@ -12,6 +12,9 @@ from rag_probe.wellformed import well_formed
 LIMIT: Final = 256
 """Different things that are said in one process; what comes later is silent."""
 
+_OURS: Final = frozenset({"rag_probe", "rag_probe_langchain", "rag_probe_langgraph", "opentelemetry"})
+"""Packages whose frames lead to a culprit."""
+
 _logger: Final = logging.getLogger("rag_probe")
 _said: Final[dict[tuple[str, str], object]] = {}
 
@@ -25,6 +28,24 @@ def log_once(kind: str, error: BaseException) -> None:
     if _first(kind, name):
         _logger.warning("%s failed with %s at %s; the app is unaffected, and this is said once", kind, name, _at(error))
         _logger.debug("%s failed with %s:\n%s", kind, name, "".join(format_tb(error.__traceback__)))
+
+
+def blame_once(error: BaseException) -> None:
+    """Say at WARNING, once per culprit and type of error, whose code OpenTelemetry called for us and raised this.
+
+    A span processor, sampler or exporter that the app has set up; without one it is said as by `log_once`.
+    """
+    culprit = _culprit(error)
+    if culprit is None:
+        log_once("the writing of a span", error)
+    elif _first(culprit, name := type(error).__name__):
+        _logger.warning(
+            "%s raised %s at %s, called by OpenTelemetry: spans are lost by it; the app is unaffected, and this is"
+            " said once",
+            culprit,
+            name,
+            _at(error),
+        )
 
 
 def warn_once(kind: str, message: str, *arguments: object) -> None:
@@ -61,3 +82,14 @@ def _at(error: BaseException) -> str:
     while trace.tb_next is not None:
         trace = trace.tb_next
     return f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"
+
+
+def _culprit(error: BaseException) -> str | None:
+    """The first function on the way that is neither ours nor OpenTelemetry's."""
+    trace = error.__traceback__
+    while trace is not None:
+        module = str(trace.tb_frame.f_globals.get("__name__", ""))
+        if module.partition(".")[0] not in _OURS:
+            return f"{module}.{trace.tb_frame.f_code.co_qualname}"
+        trace = trace.tb_next
+    return None

@@ -13,7 +13,7 @@ from rag_probe import attributes as a
 from rag_probe.attributes import Value
 from rag_probe.block import Block
 from rag_probe.current import CurrentRun, Told, current_run, is_steering
-from rag_probe.faults import error_type, log_once
+from rag_probe.faults import blame_once, error_type, log_once
 from rag_probe.flow import flow
 from rag_probe.metering import meter_of
 from rag_probe.policy import policy_from_environment
@@ -115,8 +115,11 @@ class StageBlock(Block[R]):
         opened = self._opened.pop()
         try:
             _record(opened, time_ns(), None if error is None or is_steering(error) else error_type(error))
-        except Exception as fault:  # ours, and not the app's business
-            log_once("stage", fault)
+        except Exception as fault:  # ours or a processor's, and not the business of the app's code
+            if opened.run is None:
+                blame_once(fault)
+            else:
+                log_once("stage", fault)
 
     def anew(self, name: str) -> StageBlock[R]:
         """The same kind of stage for one call of a function, named after it."""

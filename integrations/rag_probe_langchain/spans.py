@@ -11,12 +11,14 @@ Every function but `writer_of` and `make_current` is called under the question's
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 from weakref import WeakKeyDictionary
 
 from opentelemetry.context import Context, attach
 from opentelemetry.trace import (
     Link,
+    NonRecordingSpan,
     Span,
     SpanContext,
     SpanKind,
@@ -30,7 +32,7 @@ from opentelemetry.trace import (
 
 from rag_probe import attributes as a
 from rag_probe.attributes import Value
-from rag_probe.faults import error_type, log_once, message_of
+from rag_probe.faults import blame_once, error_type, message_of
 from rag_probe.version import VERSION
 from rag_probe.wellformed import well_formed
 from rag_probe.wire.beside import put_aside
@@ -109,8 +111,8 @@ def flush(request: Request) -> None:
                 _write_run(each)
             else:
                 _write_stage(each, request)
-        except Exception as error:  # a processor's or an exporter's: the other spans are written all the same
-            log_once("the writing of a span", error)
+        except Exception as error:  # a provider's of another kind: the other spans are written all the same
+            blame_once(error)
 
 
 def link_root(request: Request, paused: SpanContext) -> None:
@@ -179,7 +181,7 @@ def _write_run(run: Run) -> Span:
         if not options.beside:  # there, theirs is the step that failed
             said = options.policy.text(message_of(run.error)) if options.policy.content else None
             span.set_status(Status(StatusCode.ERROR, said or None))
-    span.end(run.ended)
+    _end(span, run.ended)
     return span
 
 
@@ -188,10 +190,10 @@ def _write_stage(stage: StageSpan, request: Request) -> Span:
     attributes = _worded(request, run, stage.attributes)
     context = _inside(run, request)
     name = well_formed(stage_title(stage))
-    span = request.writer.tracer.start_span(name, context, SpanKind.INTERNAL, attributes, start_time=stage.started)
+    span = _begun(request, name, context, SpanKind.INTERNAL, attributes, (), stage.started)
     if a.ERROR_TYPE in stage.attributes:
         span.set_status(Status(StatusCode.ERROR))
-    span.end(stage.ended)
+    _end(span, stage.ended)
     return span
 
 
@@ -208,12 +210,38 @@ def _start(run: Run) -> Span:
     kind = SpanKind.CLIENT if run.kind == "model" and not request.options.beside else SpanKind.INTERNAL
     links = request.links if run.parent is None else run.links
     said = _worded(request, run.parent, attributes)
-    run.span = request.writer.tracer.start_span(well_formed(title(run)), context, kind, said, links, run.started)
+    run.span = _begun(request, well_formed(title(run)), context, kind, said, links, run.started)
     if run.parent is None and not run.span.is_recording():
         request.traced = False
         request.recording = request.meter is not None
         request.writer.choosy = True
     return run.span
+
+
+def _begun(
+    request: Request,
+    name: str,
+    context: Context,
+    kind: SpanKind,
+    attributes: dict[str, Value],
+    links: Sequence[Link],
+    started: int,
+) -> Span:
+    """A new span; where the app's processor or sampler raised, none, in the place of its parent: so the others hang."""
+    try:
+        return request.writer.tracer.start_span(name, context, kind, attributes, links, started)
+    except Exception as error:
+        blame_once(error)
+    if request.root is not None and request.root.span is not None:
+        request.root.span.set_attribute(a.PARTIAL, True)
+    return NonRecordingSpan(get_current_span(context).get_span_context())
+
+
+def _end(span: Span, ended: int) -> None:
+    try:
+        span.end(ended)
+    except Exception as error:  # as above: it has ended all the same
+        blame_once(error)
 
 
 def _worded(request: Request, inside: Run | None, attributes: dict[str, Value]) -> dict[str, Value]:

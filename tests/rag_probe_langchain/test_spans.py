@@ -8,13 +8,14 @@ from uuid import uuid4
 import pytest
 from langchain_core.runnables import RunnableLambda
 from opentelemetry.sdk.trace import SpanProcessor
-from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
+from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, Sampler
 
 from rag_probe import attributes as a
-from rag_probe import stage, staging, tell
+from rag_probe import faults, stage, staging, tell
 from rag_probe.policy import CapturePolicy
 from rag_probe.sampling import KeepCases
 from rag_probe_langchain import spans
+from tests.scenarios.recording import paths_of
 
 from .apps import ANSWER, Search, passages, rag
 from .recorded import Recorder, assert_nothing_open, assert_well_formed
@@ -52,18 +53,93 @@ def test_a_request_with_many_stages_does_not_hoard_them():
     assert len(recorder.named("retrieval")) == 100
 
 
-def test_a_processor_that_raises_loses_its_span_alone(caplog):
-    class Broken(SpanProcessor):
-        def on_end(self, span):
-            if span.name == "retrieval":
-                raise OSError("secret")
+@pytest.fixture
+def said(monkeypatch, caplog):
+    """What the log says, with everything said for the first time."""
+    monkeypatch.setattr(faults, "_said", {})
+    return lambda: [record.getMessage() for record in caplog.records]
 
+
+class Broken(SpanProcessor):
+    """The app's own, which raises in `where` for spans whose names begin so."""
+
+    def __init__(self, where, name):
+        self.where, self.name = where, name
+
+    def on_start(self, span, parent_context=None):
+        self.look("start", span)
+
+    def on_end(self, span):
+        self.look("end", span)
+
+    def look(self, where, span):
+        if where == self.where and span.name.startswith(self.name):
+            raise OSError("secret")
+
+
+def with_broken(where, name, question=QUESTION, **more):
     recorder = Recorder()
-    recorder.provider.add_span_processor(Broken())
+    recorder.provider.add_span_processor(Broken(where, name))
+    assert rag(**more).invoke(question, recorder.config) == ANSWER
+    assert_well_formed(recorder.spans)
+    return recorder
+
+
+@pytest.mark.parametrize("name", ["retrieval", "rag.filter", "chat", "invoke_workflow", ""])
+def test_a_processor_that_raises_at_an_end_costs_no_span_of_those_before_it(said, name):
+    assert len(with_broken("end", name).spans) == 6
+    (line,) = said()
+    assert line.startswith("tests.rag_probe_langchain.test_spans.Broken.on_end raised OSError at test_spans.py:")
+    assert "secret" not in line
+
+
+@pytest.mark.parametrize("name", ["retrieval", "rag.filter", "chat"])
+def test_a_processor_that_raises_at_a_start_costs_that_span_and_the_path_says_so(said, name):
+    recorder = with_broken("start", name)
+    assert recorder.named(name) == []
+    assert len(recorder.spans) == 5
+    (path,) = paths_of(recorder.spans)
+    assert path.partial
+    (line,) = said()
+    assert line.startswith("tests.rag_probe_langchain.test_spans.Broken.on_start raised OSError")
+
+
+def test_what_is_inside_a_span_that_could_not_start_hangs_under_the_next_one():
+    inner = RunnableLambda(lambda found: Search(found=passages("gift")).invoke("?")).with_config(
+        metadata={"rag.stage": "filter"}, run_name="fresh"
+    )
+    recorder = with_broken("start", "rag.filter", steps=inner)
+    roots = {span.context.span_id for span in recorder.spans if span.parent is None}
+    assert {span.parent.span_id for span in recorder.named("retrieval")} == roots
+
+
+@pytest.mark.parametrize("name", ["invoke_workflow", ""])
+def test_without_a_root_nothing_is_written(name):
+    assert with_broken("start", name).spans == ()
+
+
+def test_a_sampler_that_raises_is_named_too(said):
+    class Choosing(Sampler):
+        def should_sample(self, *args, **kwargs):
+            raise OSError("secret")
+
+        def get_description(self):
+            return "choosing"
+
+    recorder = Recorder(sampler=Choosing())
     assert rag().invoke(QUESTION, recorder.config) == ANSWER
-    assert len(recorder.spans) == 6
-    assert "secret" not in caplog.text
+    assert recorder.spans == ()
     assert_nothing_open()
+    assert "Choosing.should_sample raised OSError" in said()[0]
+
+
+def test_a_stage_of_a_plain_function_names_it_too(monkeypatch, said):
+    recorder = Recorder()
+    recorder.provider.add_span_processor(Broken("start", "rag."))
+    monkeypatch.setattr(staging, "_tracer", recorder.provider.get_tracer("rag_probe"))
+    with stage("filter") as kept:
+        kept.keep("gift")
+    assert "Broken.on_start raised OSError" in said()[0]
 
 
 def test_nothing_is_worked_out_once_a_sampler_has_refused():
