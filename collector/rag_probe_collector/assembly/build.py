@@ -64,6 +64,8 @@ def evidence_path(question: Question) -> EvidencePath:
     parts, root = known.parts, known.root
     answer, guesses = _answer(known)
     path = _stages(known, answer)
+    if not _is_answered(known, answer):  # what stood in the prompt of a call that nobody got the answer of
+        guesses = ("context",) if path.context is not None and known.origin.generation is not None else ()
     marks = noted(parts, _answering(known))
     return replace(
         path,
@@ -124,7 +126,7 @@ def _stages(known: _Known, answer: Answer | None) -> EvidencePath:
         context=context,
         budget=_budget(context, found),
         answer=answer,
-        answer_generation=known.origin.generation,
+        answer_generation=known.origin.generation if _is_answered(known, answer) else None,
         citations=_citations(answer),
         generations=_seen(known, "generations", generations),
         tools=_seen(known, "tools", _tools(found)),
@@ -162,6 +164,11 @@ def _answer(known: _Known) -> tuple[Answer | None, tuple[str, ...]]:
     if not known.record.of(Generation) and known.none_of("generations"):
         return Answer(outcome="abstained"), ("answer.outcome",)
     return None, guesses
+
+
+def _is_answered(known: _Known, answer: Answer | None) -> bool:
+    """Whether a call may have produced it: a run that failed or pauses has no answer, unless there is a text."""
+    return answer is not None and (answer.content is not None or known.error is None)
 
 
 def _guessed(known: _Known) -> tuple[str, ...]:

@@ -117,13 +117,18 @@ def _stages(turn: Turn, evidence: Evidence, nodes: tuple[Step[Node], ...], answe
         context=evidence.context,
         budget=None if evidence.context is None else evidence.context.budget,
         answer=answer,
-        answer_generation=len(evidence.generations) - 1 if evidence.generations else None,
+        answer_generation=len(evidence.generations) - 1 if evidence.generations and _is_said(answer) else None,
         citations=None if answer is None else answer.citations,
         generations=tuple(evidence.generations) or None,
         tools=tuple(evidence.tools) if any("messages" in roles for roles in evidence.read_as.values()) else None,
         nodes=nodes if nodes or turn.whole else None,
         latency_ms=milliseconds(first.at, last.at) if turn.whole else None,
     )
+
+
+def _is_said(answer: Answer | None) -> bool:
+    """Whether a model may have said it: of a run that failed or waits there is none, unless it has a text."""
+    return answer is not None and (answer.content is not None or answer.outcome != "error")
 
 
 def _gaps(path: EvidencePath) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from rag_probe.stages import (
     ContextAssembly,
     Filtering,
     Generation,
+    Node,
     PermissionCheck,
     Rerank,
     Retrieval,
@@ -24,7 +25,7 @@ from rag_probe.stages import (
     ToolCall,
 )
 from rag_probe.wire import encode
-from tests.rag_probe_collector.spans import S, path_of, stage, workflow
+from tests.rag_probe_collector.spans import S, node, path_of, stage, workflow
 
 
 def found(*ids: str, **more) -> Retrieval:
@@ -273,6 +274,23 @@ class TestAnsweringGeneration:
     def test_a_call_that_failed_does_not_answer(self):
         path = path_of(workflow(1), stage(2, drafted("a"), 1, 1), stage(3, drafted("b"), 1, 2, error="TimeoutError"))
         assert path.answer_generation == 0
+
+    @pytest.mark.parametrize("answer", [None, Answer(outcome="error"), Answer(outcome="partial", confidence=0.5)])
+    def test_a_run_that_failed_has_no_answer_and_shows_the_last_prompt_as_a_guess(self, answer):
+        calls = [stage(2, drafted("a"), 1, 1), stage(3, drafted("b", role="answer"), 1, 2)]
+        path = path_of(workflow(1, Root(answer=answer), error="ValueError"), *calls)
+        assert (path.answer_generation, path.inferred) == (None, ("context",))
+        assert path.context == ContextAssembly(ids=("b",))
+        assert path_of(workflow(1, error="ValueError")).inferred == ()
+
+    def test_a_text_that_came_before_the_failure_is_an_answer(self):
+        path = path_of(workflow(1, self.SAID, error="ValueError"), stage(2, drafted("a"), 1, 1))
+        assert (path.answer_generation, path.inferred) == (0, ())
+
+    def test_what_pauses_has_no_answer_yet(self):
+        asked = node(3, Node(name="ask", task_id="t", outcome="interrupted"), 1, 3)
+        path = path_of(workflow(1), stage(2, drafted("a"), 1, 1), asked)
+        assert (path.answer, path.answer_generation, path.inferred) == (None, None, ("context",))
 
     def test_another_calls_missing_context_is_not_the_paths(self):
         missing = {a.NOT_CAPTURED: ("context",)}
