@@ -145,7 +145,7 @@ async def test_an_asynchronous_stream_that_is_abandoned_ends_once():
     parts = rag().astream(QUESTION, recorder.config)
     await anext(parts)
     await parts.aclose()
-    async with asyncio.timeout(10):  # LangChain leaves its inner generators to the event loop
+    async with asyncio.timeout(60):  # LangChain leaves its inner generators to the event loop
         while runs.OPEN:
             gc.collect()
             await asyncio.sleep(0)

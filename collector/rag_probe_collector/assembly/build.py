@@ -121,7 +121,7 @@ def _stages(known: _Known, answer: Answer | None) -> EvidencePath:
         retrievals=_seen(known, "retrievals", retrievals),
         retrieved=returned,
         reranked=reranked(found.of(Rerank)),
-        filtered=filtered(found.of(Filtering), None if returned is None else returned.ids),
+        filtered=filtered(found.of(Filtering), returned),
         permissions=permitted(found.of(PermissionCheck)),
         context=context,
         budget=_budget(context, found),

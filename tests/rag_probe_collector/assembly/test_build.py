@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rag_probe import attributes as a
 from rag_probe.path import Drop, Filtered, Permission, Ranked
@@ -142,6 +144,27 @@ class TestRetrieved:
         assert path.retrieved == Chunks(ids=("a", "b"), count=3)
 
 
+@st.composite
+def rows_of_filters(draw):
+    """A branch: each filter is given what the one before kept, or some of that."""
+    names = draw(st.lists(st.sampled_from("abcdef"), unique=True, min_size=1))
+    row = []
+    for _ in range(draw(st.integers(1, 3))):
+        kept = [name for name in names if draw(st.booleans())]
+        row.append(Filtering(kept=tuple(kept), dropped=tuple(name for name in names if name not in kept)))
+        if not kept:
+            break
+        names = draw(st.lists(st.sampled_from(kept), unique=True, min_size=1))
+    return row
+
+
+ROW_OF_FILTERS = rows_of_filters()
+
+
+def named(step: Filtering, prefix: str) -> Filtering:
+    return Filtering(kept=tuple(prefix + name for name in step.kept), dropped=tuple(prefix + n for n in step.dropped))
+
+
 class TestDecisions:
     def test_several_filters_in_a_row(self):
         path = path_of(
@@ -150,6 +173,48 @@ class TestDecisions:
             stage(3, Filtering(step="score", kept=("a",), dropped=("b",)), 1, 2),
         )
         assert path.filtered == Filtered(kept=("a",), dropped=(Drop("c", "stale", "fresh"), Drop("b", None, "score")))
+
+    @given(st.data())
+    def test_branches_on_sets_of_their_own_keep_their_union_however_they_interleave(self, data):
+        """Contracts 1, read for branches: in each of them the last one's."""
+        branches = data.draw(st.lists(ROW_OF_FILTERS, min_size=1, max_size=3))
+        rows = [[named(step, f"{place}-") for step in row] for place, row in enumerate(branches)]
+        waiting, spans = [list(row) for row in rows], [workflow(1)]
+        while any(waiting):
+            row = data.draw(st.sampled_from([row for row in waiting if row]))
+            spans.append(stage(len(spans) + 1, row.pop(0), 1, len(spans)))
+        kept = path_of(*spans).filtered.kept
+        assert sorted(kept) == sorted(name for row in rows for name in row[-1].kept)
+
+    def test_one_behind_others_decides_about_what_they_let_through(self):
+        apart = [
+            stage(2, Filtering(kept=("a", "b"), dropped=("c",)), 1, 1),
+            stage(3, Filtering(kept=("x", "y"), dropped=("z",)), 1, 2),
+        ]
+        behind = {
+            ("a", "b", "x", "y"): Filtering(kept=("a", "x"), dropped=("b", "y")),
+            ("a", "x"): Filtering(kept=("a",), dropped=("x",)),  # b and y fell in between
+            ("a",): Filtering(kept=("a",)),
+            (): Filtering(kept=()),
+        }
+        left = [path_of(workflow(1), *apart, stage(4, last, 1, 3)).filtered.kept for last in behind.values()]
+        assert left == [("a", "x"), ("a",), ("x", "y", "a"), ()]
+
+    def test_a_second_search_that_found_some_again_leaves_the_others(self):
+        first = stage(2, Filtering(kept=("a", "b"), dropped=("c",)), 1, 1)
+        second = stage(3, Filtering(kept=("d",), dropped=("b",)), 1, 2)
+        assert path_of(workflow(1), first, second).filtered.kept == ("a", "d")
+
+    def test_what_was_made_of_passages_stands_for_them(self):
+        split = Retrieval(documents=Chunks(ids=("a1", "a2"), parents=("a", "a")))
+        path = path_of(
+            workflow(1),
+            stage(2, found("a", "b"), 1, 1),
+            stage(3, Filtering(kept=("a",), dropped=("b",)), 1, 2),
+            stage(4, split, 1, 3),
+            stage(5, Filtering(kept=("a2",), dropped=("a1",)), 1, 4),
+        )
+        assert path.filtered.kept == ("a2",)
 
     def test_nothing_kept_is_a_fact(self):
         path = path_of(workflow(1), stage(2, Filtering(kept=(), dropped=("a",)), 1))
