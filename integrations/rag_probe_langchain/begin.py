@@ -30,6 +30,7 @@ from rag_probe_langchain.runs import OPEN
 from rag_probe_langchain.scan import holds_none, lists_in, mapping, snapshot
 from rag_probe_langchain.spans import begin_root
 from rag_probe_langchain.trace_policy import policy_of_caller
+from rag_probe_langchain.watching import watch
 
 _NOTHING: Final[Mapping[str, object]] = {}
 _TELLING: Final = frozenset({KEY, NODE, AGENT})
@@ -141,6 +142,7 @@ def _root(run: Run, tags: Sequence[str] | None) -> None:
     if given_up is not None:
         give_up(given_up)
     runs.add_root(run)
+    watch(run)
     if not run.request.recording:
         return
     run.agent = is_agent(run.metadata, _NOTHING)

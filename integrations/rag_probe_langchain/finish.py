@@ -75,12 +75,12 @@ def fail(run_id: UUID, error: BaseException, ending: Ending, outputs: object = N
     _end(run, key, ending, outputs, None if left else error)
 
 
-def give_up(run: Run) -> None:
-    """End a run that nobody else will; with a root, its question."""
+def give_up(run: Run, error: BaseException | None = None) -> None:
+    """End a run that nobody else will, perhaps by an `error`; with a root, its question."""
     with run.request.lock:
         if runs.take(run.key) is not None:
             run.partial = True
-            _end(run, run.key, incomplete, None)
+            _end(run, run.key, incomplete, None, error)
 
 
 def end_open(provider: object) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import RLock
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from langchain_core.messages import BaseMessage
 from opentelemetry.context import Context
@@ -62,6 +62,14 @@ class Writer:
     """Whether it has refused a question before."""
 
 
+class Watch(Protocol):
+    """What ends a question together with its task."""
+
+    def end(self) -> None:
+        """The question has told its end itself."""
+        ...
+
+
 class Request:
     """State shared by all runs of one question; from its first end event on, read and written under `lock` only."""
 
@@ -96,6 +104,8 @@ class Request:
         self.lock = RLock()  # re-entrant: a collected generator may end its run in the midst of ours
         self.documents = Documents(options.policy)
         self.root: Run | None = None
+        self.watch: Watch | None = None
+        """Of a root that an asyncio task runs."""
         self.recording = True
         """False costs nothing more than an entry per run."""
         self.traced = True

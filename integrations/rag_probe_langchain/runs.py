@@ -75,8 +75,8 @@ def take(key: int) -> Run | None:
     run = OPEN.pop(key, None)
     if run is not None:
         run.request.runs.pop(key, None)
-        if run.parent is None:
-            _roots.pop(key, None)
+        if run.parent is None and _roots.pop(key, None) is not None and run.request.watch is not None:
+            run.request.watch.end()
     return run
 
 

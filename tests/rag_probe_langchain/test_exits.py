@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import gc
+from contextlib import suppress
 from uuid import UUID, uuid4
 
 import pytest
 from langchain_core.runnables import RunnableGenerator, RunnableLambda
+from langchain_core.tools import StructuredTool
 from opentelemetry.trace import StatusCode
 
 from rag_probe import attributes as a
@@ -103,6 +105,119 @@ async def test_a_cancelled_question_ends_as_one():
     assert recorder.one("invoke_workflow")[a.ERROR_TYPE].endswith("CancelledError")
     assert recorder.names()[1:] == ["  retrieval"]
     assert_well_formed(recorder.spans)
+
+
+class Waiting:
+    """Calls of LangChain that wait, each alone, and the moment when they do."""
+
+    def __init__(self):
+        self.reached = asyncio.Event()
+
+    async def wait(self, *args, **kwargs):
+        self.reached.set()
+        await asyncio.Event().wait()
+
+    def made(self, kind):
+        waiting = self
+
+        class Slow(Scripted):
+            async def _agenerate(self, *args, **kwargs):
+                await waiting.wait()
+
+        class Searching(Search):
+            async def _aget_relevant_documents(self, query, *, run_manager):
+                await waiting.wait()
+
+        match kind:
+            case "chain":
+                return rag(steps=RunnableLambda(self.wait))
+            case "model":
+                return Slow(answers=[])
+            case "retriever":
+                return Searching(found=[])
+            case _:
+                return StructuredTool.from_function(coroutine=self.wait, name="look", description="Look.")
+
+
+def asked_of(kind):
+    return {} if kind == "tool" else QUESTION
+
+
+async def ended():
+    async with asyncio.timeout(60):
+        while runs.OPEN:
+            gc.collect()
+            await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("kind", ["chain", "model", "retriever", "tool"])
+async def test_what_is_cancelled_ends_with_its_task_whatever_it_is(kind):
+    """Alone, searches, models and tools tell no end when they are cancelled: nobody may wait for it for an hour."""
+    recorder, waiting = Recorder(), Waiting()
+    task = asyncio.create_task(waiting.made(kind).ainvoke(asked_of(kind), recorder.config))
+    await asyncio.wait_for(waiting.reached.wait(), 10)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await ended()
+    (root,) = [span for span in recorder.spans if span.parent is None]
+    assert root.attributes[a.ERROR_TYPE] == "asyncio.exceptions.CancelledError"
+    assert_well_formed(recorder.spans)
+
+
+async def test_a_search_that_a_timeout_ended_ends_with_the_task_that_went_on():
+    recorder, waiting = Recorder(), Waiting()
+
+    async def answer():
+        with suppress(TimeoutError):
+            async with asyncio.timeout(0.01):
+                await waiting.made("retriever").ainvoke(QUESTION, recorder.config)
+        return "Sorry."
+
+    assert await asyncio.create_task(answer()) == "Sorry."
+    await ended()
+    (root,) = recorder.spans
+    assert root.attributes[a.PARTIAL] is True
+    assert a.ERROR_TYPE not in root.attributes
+
+
+@pytest.mark.parametrize("app", ["chain", "model"])
+@pytest.mark.parametrize("many", [1, 2])
+async def test_events_that_nobody_reads_on_end_the_question(app, many):
+    recorder = Recorder()
+    chain = rag() if app == "chain" else Scripted(answers=[ANSWER])
+    events = chain.astream_events(QUESTION, recorder.config, version="v2")
+    for _ in range(many):
+        await anext(events)
+    await events.aclose()
+    del events
+    await ended()
+    assert len([span for span in recorder.spans if span.parent is None]) == 1
+    assert_well_formed(recorder.spans)
+
+
+async def test_a_stream_that_changes_tasks_goes_on():
+    """As `asyncio.wait_for(anext(…))` has it before Python 3.12."""
+    recorder = Recorder()
+    parts, said = rag().astream(QUESTION, recorder.config), ""
+    while True:
+        try:
+            said += await asyncio.create_task(anext(parts))
+        except StopAsyncIteration:
+            break
+        for _ in range(50):
+            await asyncio.sleep(0)
+    assert said == ANSWER
+    assert a.PARTIAL not in recorder.one("invoke_workflow")
+    assert_well_formed(recorder.spans)
+
+
+async def test_a_task_of_many_questions_remembers_none():
+    recorder = Recorder()
+    for _ in range(3):
+        await rag().ainvoke(QUESTION, recorder.config)
+    watching = [one for one, _ in asyncio.current_task()._callbacks or () if getattr(one, "__name__", "") == "_over"]
+    assert watching == []
 
 
 async def test_a_cancelled_model_call_ends_with_its_root_and_keeps_its_context():
