@@ -147,7 +147,8 @@ async def ended():
     async with asyncio.timeout(60):
         while runs.OPEN:
             gc.collect()
-            await asyncio.sleep(0)
+            for _ in range(100):
+                await asyncio.sleep(0)
 
 
 @pytest.mark.parametrize("kind", ["chain", "model", "retriever", "tool"])
@@ -263,7 +264,8 @@ async def test_an_asynchronous_stream_that_is_abandoned_ends_once():
     async with asyncio.timeout(60):  # LangChain leaves its inner generators to the event loop
         while runs.OPEN:
             gc.collect()
-            await asyncio.sleep(0)
+            for _ in range(100):
+                await asyncio.sleep(0)
     assert recorder.one("invoke_workflow")[a.PARTIAL] is True
     assert_well_formed(recorder.spans)
 
