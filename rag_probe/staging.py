@@ -28,6 +28,7 @@ from rag_probe.version import VERSION
 from rag_probe.wire import encode
 from rag_probe.wire.columns import put
 from rag_probe.wire.context import put_budget
+from rag_probe.wire.limits import limit_of, within
 
 R = TypeVar("R", bound=Recorder)
 
@@ -162,7 +163,7 @@ def _span(recorder: Recorder, started_ns: int, ended_ns: int, error: str | None,
     span = _tracer.start_span(name, context, start_time=started_ns)
     meter = meter_of(None, _SCOPE)
     if span.is_recording() or meter is not None:
-        said = _attributes(recorder, error)
+        said = within(_attributes(recorder, error), limit_of(span))
         span.set_attributes(said)
         if error is not None:
             span.set_status(trace.StatusCode.ERROR)

@@ -25,6 +25,7 @@ from rag_probe.stages import Answer, Budget, Content, Identity, Outcome, Verdict
 from rag_probe.verdicts import followed
 from rag_probe.wire.answer import OUTCOMES, put_answer
 from rag_probe.wire.context import put_budget
+from rag_probe.wire.limits import limit_of, within
 from rag_probe.wire.root import put_identity
 from rag_probe.wire.verdicts import get_verdicts, put_verdicts
 
@@ -125,7 +126,7 @@ def _say(told: Told) -> None:
         span = trace.get_current_span()
         if span.is_recording():
             known: Mapping[str, Value] = getattr(span, "attributes", None) or {}
-            span.set_attributes(_attributes(told, get_verdicts(known)))
+            span.set_attributes(within(_attributes(told, get_verdicts(known)), limit_of(span)))
     except Exception as fault:  # ours or an integration's, and not the app's business
         log_once("tell", fault)
 

@@ -58,6 +58,8 @@ class Writer:
     """What a question's spans are written by."""
 
     tracer: Tracer
+    limit: int | None = None
+    """Characters that a value may have; None: any."""
     choosy: bool = False
     """Whether it has refused a question before."""
 

@@ -36,6 +36,7 @@ from rag_probe.faults import blame_once, error_type, message_of
 from rag_probe.version import VERSION
 from rag_probe.wellformed import well_formed
 from rag_probe.wire.beside import put_aside
+from rag_probe.wire.limits import limit_of, within
 from rag_probe_langchain.metering import measure_run, measure_stage
 from rag_probe_langchain.opening import opening, stage_title, title
 from rag_probe_langchain.peers.theirs import find_theirs
@@ -58,7 +59,8 @@ def writer_of(provider: TracerProvider, scope: str) -> Writer:
         known = {}
     writer = known.get(scope)
     if writer is None:
-        writer = known[scope] = Writer(provider.get_tracer(scope, VERSION))
+        tracer = provider.get_tracer(scope, VERSION)
+        writer = known[scope] = Writer(tracer, limit_of(tracer))
     return writer
 
 
@@ -175,7 +177,8 @@ def _write_run(run: Run) -> Span:
     span = run.span or _start(run)
     options = run.request.options
     if run.final and not run.told:
-        span.set_attributes(put_aside(run.final) if options.beside else run.final)
+        said = run.final if run.request.writer.limit is None else within(run.final, run.request.writer.limit)
+        span.set_attributes(put_aside(said) if options.beside else said)
     if run.error is not None:
         span.set_attribute(a.ERROR_TYPE, error_type(run.error))
         if not options.beside:  # there, theirs is the step that failed
@@ -245,7 +248,9 @@ def _end(span: Span, ended: int) -> None:
 
 
 def _worded(request: Request, inside: Run | None, attributes: dict[str, Value]) -> dict[str, Value]:
-    """Beside another instrumentation under names that nobody else counts, and with the parent among ours."""
+    """Without what would be cut; beside another instrumentation under our names, and with the parent among ours."""
+    if request.writer.limit is not None:
+        attributes = within(attributes, request.writer.limit)
     if not request.options.beside:
         return attributes
     said = put_aside(attributes)

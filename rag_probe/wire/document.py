@@ -59,7 +59,8 @@ LangSmith's switches (`LANGSMITH_HIDE_INPUTS`, …) are about what its client se
 
 An SDK that may hold fewer attributes than a span has (`OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT`, 128 unless set) drops the
 oldest ones and counts them: the evaluator then names what may be missing `not_captured`. A limit on the length of
-values (`OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT`) leaves no mark: below 256 it cuts ids, so that labels no longer match.
+values (`OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT`, `SpanLimits`) leaves no mark, and would make one id of two: an id that does
+not fit is left out with its list, which is then not captured, and the log says so once. 256 characters are enough.
 """
 
 
