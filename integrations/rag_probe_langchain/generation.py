@@ -16,6 +16,7 @@ from rag_probe.wire.generation import encode_generation
 from rag_probe_langchain.builder import record_builders
 from rag_probe_langchain.calibration import calibrated
 from rag_probe_langchain.context import assemble
+from rag_probe_langchain.earlier import with_earlier
 from rag_probe_langchain.known import known_to
 from rag_probe_langchain.marks import ROLE, text_of
 from rag_probe_langchain.reading.facts import facts_of
@@ -41,7 +42,8 @@ def generation_ended(run: Run, outputs: object, _ended: int) -> dict[str, Value]
     retrieved = documents.any or prompt.last is not None
     seen = assemble(asked.text, prompt.last, request, _tokenizer(run, asked, usage)) if retrieved else None
     context = None if seen is None else seen.stage
-    _note(run, message, output, context)
+    rested = None if context is None else with_earlier(context, asked.text, request.made)
+    _note(run, message, output, rested or context)
     stage = Generation(
         operation=run.call.operation if run.call is not None else "chat",
         role=text_of(run.metadata, ROLE),
@@ -66,6 +68,9 @@ def generation_ended(run: Run, outputs: object, _ended: int) -> dict[str, Value]
         record_builders(request, asked.text, seen, said)
     elif retrieved:
         said[a.NOT_CAPTURED] = ("context",)
+    if rested is not None:
+        said = encode_generation(replace(stage, context=rested), policy.max_items)
+        said[a.INFERRED] = ("context",)
     return said
 
 

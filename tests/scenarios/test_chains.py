@@ -34,6 +34,8 @@ def test_the_last_model_wrote_the_answer(name):
     (path,) = paths_of(ask(name).spans)
     assert path.retrieved.ids == ALL
     assert path.answer_generation == len(path.generations) - 1
-    assert path.context.ids == (("gift",) if name == "RetrievalQA, refined" else ALL)
+    assert path.context.ids == ALL
+    assert path.context.dropped == ()
+    assert ("context" in path.inferred) is (name == "RetrievalQA, refined")  # each call saw one, and the text before
     assert path.answer.outcome == "answered"
     assert path.filtered is path.reranked is None
