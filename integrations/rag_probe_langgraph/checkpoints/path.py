@@ -79,7 +79,8 @@ def _is_state(channel: str) -> bool:
 
 def _path(turn: Turn, evidence: Evidence, nodes: tuple[Step[Node], ...], error: str | None) -> EvidencePath:
     waiting = [step.stage.name for step in nodes if step.stage.outcome in ("interrupted", "pending")]
-    read = answered(evidence, error, waiting=bool(waiting), whole=turn.whole and not evidence.closed)
+    ended = not waiting and turn.saved[-1].source != "input"
+    read = answered(evidence, error, waiting=not ended, whole=turn.whole and not evidence.closed)
     path = _stages(turn, evidence, nodes, read.answer)
     metadata = {key: value for saved in turn.saved for key, value in saved.metadata.items()}
     root = decode_root(_attributes(metadata))
@@ -95,7 +96,7 @@ def _path(turn: Turn, evidence: Evidence, nodes: tuple[Step[Node], ...], error: 
         verdicts=verdicts_of(evidence, read.text, whole=turn.whole),
         not_captured=(*_gaps(path), *(["verdicts"] if _lacks_verdicts(evidence) else [])),
         warnings=(*_warnings(turn, waiting), *oddities(evidence), *_closed(evidence)),
-        partial=not turn.whole or bool(waiting),
+        partial=not turn.whole or not ended,
     )
 
 
@@ -156,6 +157,8 @@ def _bounds(turn: Turn, nodes: Sequence[Step[Node]]) -> Iterator[str]:
 def _warnings(turn: Turn, waiting: Sequence[str]) -> Iterator[str]:
     for name in dict.fromkeys(waiting):
         yield f"waits at {name!r}: what follows is not in this store"
+    if turn.saved[-1].source == "input":
+        yield "nothing has run yet: what follows the input is not in this store"
     if not turn.whole:
         yield "the history begins in the midst of a turn: checkpoints before it were not written or were deleted"
     if turn.later:

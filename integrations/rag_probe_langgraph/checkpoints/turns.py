@@ -53,8 +53,8 @@ def _turn(end: Saved, outer: Mapping[str, Saved], inner: Mapping[str, Sequence[S
 
 
 def _is_one(end: Saved, outer: Mapping[str, Saved]) -> bool:
-    """A lone checkpoint tells of a question if a task ran on it or led to it; an edit of an empty thread does not."""
-    return bool(end.writes) or end.source == "loop" or _above(end, outer) is not None
+    """A lone checkpoint tells of a question if it is its input, or a task ran; an edit of an empty thread does not."""
+    return bool(end.writes) or end.source in ("input", "loop") or _above(end, outer) is not None
 
 
 def _above(one: Saved, outer: Mapping[str, Saved]) -> Saved | None:

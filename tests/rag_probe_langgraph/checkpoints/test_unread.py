@@ -127,6 +127,20 @@ def test_a_shallow_store_holds_the_last_checkpoint_only():
     assert [(step.stage.name, step.stage.outcome) for step in waiting.nodes] == [("draft", "pending")]
 
 
+def test_an_input_that_nothing_ran_on_is_a_question_without_an_answer(tmp_path):
+    """The process died at once."""
+    path = tmp_path / "checkpoints.db"
+    with closing(sqlite3.connect(path, check_same_thread=False)) as connection:
+        graph(SqliteSaver(connection)).invoke({"question": "q"}, CONFIG)
+        first = "SELECT min(checkpoint_id) FROM checkpoints"
+        connection.execute("DELETE FROM writes")
+        connection.execute(f"DELETE FROM checkpoints WHERE checkpoint_id > ({first})")
+        connection.commit()
+    (left,) = read(Kept(None, f"sqlite:///{path}"))
+    assert (left.question.text, left.answer, left.partial, left.retrieved) == ("q", None, True, None)
+    assert any("nothing has run yet" in warning for warning in left.warnings)
+
+
 def what_was_left(path) -> None:
     """Partial, every field of it inferred, and nothing said of the steps."""
     assert (path.partial, path.nodes, path.latency_ms, path.context) == (True, None, None, None)
