@@ -62,6 +62,8 @@ class Evidence:
         """What each channel of verdicts held last."""
         self.judges: set[tuple[str, str]] = set()
         """Channels of verdicts, and the nodes that decide what they hold."""
+        self.unsettled = False
+        """Whether a verdict stands in the state whose task is not in the store: nobody knows about which draft."""
         self.odd: dict[str, str] = {}
         """Channels that should hold verdicts, and the type of what they held instead."""
         self.closed: dict[str, str] = {}

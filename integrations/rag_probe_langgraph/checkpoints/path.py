@@ -51,8 +51,10 @@ def path_of(turn: Turn, store: Store, reader: Reader, policy: CapturePolicy, rol
     left = left_by(turn, store, reader)
     if left:
         read_input(evidence, {each.channel: each.value for each in left})
+        evidence.drafts.begin("", "")
     for channel, value, given in left:
         read_write(evidence, STATE, channel, value, given=given)
+    evidence.unsettled = bool(evidence.saying)
     for task in tasks:
         _read(task, evidence, reader)
     nodes = nodes_of(turn, tasks, store, policy)
@@ -137,7 +139,11 @@ def _gaps(path: EvidencePath) -> tuple[str, ...]:
 
 
 def _lacks_verdicts(evidence: Evidence) -> bool:
-    return bool(evidence.odd) or any(role_of(channel, evidence.roles) == "verdict" for channel in evidence.closed)
+    return (
+        bool(evidence.odd)
+        or evidence.unsettled
+        or any(role_of(channel, evidence.roles) == "verdict" for channel in evidence.closed)
+    )
 
 
 def _queries(evidence: Evidence) -> Iterator[str]:

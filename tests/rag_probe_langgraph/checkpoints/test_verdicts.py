@@ -277,6 +277,16 @@ def test_with_a_mapping_no_verdict_at_all_is_a_fact():
     assert path.verdicts is None
 
 
+def test_of_a_sparse_history_verdicts_are_not_captured():
+    """`durability="exit"`: the state holds the last one, and nobody knows about which draft."""
+    app = loop(InMemorySaver(), [BAD, GOOD], [False, True])
+    app.invoke({"question": "How long?"}, CONFIG, durability="exit")
+    (path,) = read(Kept(app.checkpointer, None))
+    assert path.partial
+    assert path.verdicts is None
+    assert "verdicts" in path.not_captured
+
+
 @pytest.mark.parametrize(
     ("value", "passed"),
     [
