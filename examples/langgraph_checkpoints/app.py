@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
+from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.documents import Document
 from langchain_core.language_models import BaseChatModel, GenericFakeChatModel
 from langchain_core.messages import AIMessage
@@ -80,12 +81,12 @@ def scripted() -> GenericFakeChatModel:
     return GenericFakeChatModel(messages=iter(messages))
 
 
-def main(file: str = "checkpoints.db", **config: object) -> None:
+def main(file: str = "checkpoints.db", callbacks: list[BaseCallbackHandler] | None = None) -> None:
     """Answer every question in a thread of its own; the thread is named after the case."""
     with SqliteSaver.from_conn_string(file) as saver:
         app = build(scripted()).compile(checkpointer=saver)
         for case, question in QUESTIONS.items():
-            app.invoke({"question": question}, {"configurable": {"thread_id": case}, **config})
+            app.invoke({"question": question}, {"configurable": {"thread_id": case}, "callbacks": callbacks})
 
 
 if __name__ == "__main__":
