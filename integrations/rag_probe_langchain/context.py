@@ -10,6 +10,7 @@ from typing import Final, NamedTuple, TypeAlias
 from rag_probe.stages import Budget, ContextAssembly, Range
 from rag_probe_langchain.costs import priced
 from rag_probe_langchain.documents import Documents
+from rag_probe_langchain.locating.escapes import Escape, escapes_in, spellings
 from rag_probe_langchain.locating.found import Found
 from rag_probe_langchain.locating.in_order import LEAST, in_order
 from rag_probe_langchain.locating.locate import Located, locate
@@ -22,6 +23,8 @@ _PROBE: Final = 24
 it is."""
 _FIRST_OF: Final[Callable[[str], str]] = itemgetter(slice(_PROBE))
 _LAST_OF: Final[Callable[[str], str]] = itemgetter(slice(-_PROBE, None))
+_APART: Final = "\0"
+"""Between texts that are squeezed together; one that has it itself is only looked at more closely."""
 
 Turns: TypeAlias = Mapping[str, int]
 
@@ -82,11 +85,20 @@ def _rest(prompt: str, located: Located) -> str:
 
 
 def _strays(rest: str, texts: Sequence[str], documents: Documents) -> list[str]:
-    """Texts beside `texts` that seem to stand where none of those was found."""
+    """Texts beside `texts` that seem to stand where none of those was found: a hint, which `locate` has to confirm.
+
+    However they may be written there: in other lines, or by an escape that `locate` knows.
+    """
     others = list(filterfalse(set(texts).__contains__, documents.owners))
     ends = [*map(_FIRST_OF, others), *map(_LAST_OF, others)]
-    if any(map(rest.__contains__, ends)) or not _are_probes(ends) or list(map(str.strip, others)) != others:
-        return [text for text in others if _may_stand(text, rest)]
+    escapes, rest = escapes_in(rest), _squeezed(rest)
+    if (
+        escapes
+        or any(map(rest.__contains__, _squeezed(_APART.join(ends)).split(_APART)))
+        or not _are_probes(ends)
+        or list(map(str.strip, others)) != others
+    ):
+        return [text for text in others if _may_stand(text, rest, escapes)]
     return []
 
 
@@ -95,10 +107,17 @@ def _are_probes(ends: Sequence[str]) -> bool:
     return min(map(len, ends), default=0) >= LEAST and "\n" not in "".join(ends)
 
 
-def _may_stand(text: str, rest: str) -> bool:
+def _may_stand(text: str, rest: str, escapes: Sequence[Escape]) -> bool:
     text = text.strip()
     head, tail = text[:_PROBE].partition("\n")[0], text[-_PROBE:].rpartition("\n")[2]
-    return len(head) < LEAST or len(tail) < LEAST or head in rest or tail in rest
+    if len(head) < LEAST or len(tail) < LEAST:
+        return True
+    forms = (head, tail, *spellings(head, escapes), *spellings(tail, escapes))
+    return any(map(rest.__contains__, map(_squeezed, forms)))
+
+
+def _squeezed(text: str) -> str:
+    return "".join(text.split())
 
 
 def _whole(ids: Ids, texts: Sequence[str], request: Request, tokenizer: Tokenizer) -> ContextAssembly:

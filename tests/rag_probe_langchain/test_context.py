@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import cProfile
+import html
+import json
+import textwrap
 from unittest.mock import patch
 
 import pytest
@@ -244,5 +247,53 @@ def test_strays_are_looked_for_together_as_they_would_be_one_by_one(others, data
     documents.add([Document(id=str(place), page_content=text) for place, text in enumerate(["known", *others])])
     pieces = [text[: data.draw(st.integers(0, 30))] for text in others] + [text[-20:] for text in others]
     rest = "Answer:\n" + "\n".join(data.draw(st.lists(st.sampled_from(pieces), max_size=3)) if pieces else [])
-    one_by_one = [text for text in others if text != "known" and context._may_stand(text, rest)]
+    bare = "".join(rest.split())
+    one_by_one = [text for text in others if text != "known" and context._may_stand(text, bare, ())]
     assert context._strays(rest, ["known"], documents) == one_by_one
+
+
+LANGUAGES = {
+    "umlauts": (
+        "Größere Pakete dürfen nicht zurückgegeben werden, außer wenn sie beschädigt sind.",
+        "Übermäßig große Sendungen für Geschäftskunden müssen vorher angemeldet werden, sagt der Büroälteste.",
+    ),
+    "no latin": (
+        "Товары можно вернуть в течение тридцати дней после доставки, если они не использованы.",
+        "Подарочные карты никогда не принимаются обратно, какова бы ни была причина этого возврата.",
+    ),
+    "quotes": (
+        'Goods can be sent back within thirty days of delivery, unused and in their box, "always".',
+        '"Gift" cards are never taken back, whatever the "reason" may be, and "however" kindly "asked".',
+    ),
+    "blanks": (
+        "Goods can be sent back within thirty days of delivery, unused and in their  box",
+        "Gift  cards  are never taken back, whatever the reason may be, and however  kindly  asked",
+    ),
+}
+WRITTEN = {
+    "plain": "\n\n".join,
+    "json": json.dumps,
+    "json in json": lambda texts: json.dumps(json.dumps(texts)),
+    "json, readable": lambda texts: json.dumps(texts, ensure_ascii=False),
+    "repr": lambda texts: repr([Document(text) for text in texts]),
+    "html": lambda texts: html.escape("\n".join(texts)),
+    "one line": lambda texts: " ".join(" ".join(texts).split()),
+    "wrapped": lambda texts: textwrap.fill(" ".join(texts), 20),
+}
+
+
+@pytest.mark.parametrize("written", WRITTEN)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_denied_passage_is_seen_in_a_prompt_however_it_is_written_there(language, written):
+    """Contracts 1: leaks are looked for everywhere, not only where the permitted ones stand as they are."""
+    kept, denied = LANGUAGES[language]
+    request = unheard(CapturePolicy())
+    request.documents.add([Document(id="kept", page_content=kept), Document(id="denied", page_content=denied)])
+    leaking = context.assemble("Answer from: " + WRITTEN[written]([kept, denied]), ("kept",), request)
+    beside = context.assemble(f"Answer from: {kept}\nAnd: {WRITTEN[written]([denied])}", ("kept",), request)
+    clean = context.assemble("Answer from: " + WRITTEN[written]([kept]), ("kept",), request)
+    assert [None if seen is None else seen.stage.ids for seen in (leaking, beside, clean)] == [
+        ("kept", "denied"),
+        ("kept", "denied"),
+        ("kept",),
+    ]
