@@ -11,8 +11,8 @@ from rag_probe.faults import log_once
 from rag_probe_langchain.peers.looking import Peers
 from rag_probe_langchain.run import Run
 
-_APART: Final = 50_000_000
-"""Nanoseconds that one start may be heard apart."""
+_APART: Final = 10_000_000_000
+"""Nanoseconds that one start may be heard apart: where theirs is heard in an executor, as long as that is busy."""
 
 
 def find_theirs(run: Run) -> None:
@@ -45,7 +45,10 @@ def _span(peers: Peers, run_id: UUID) -> Span | None:
 
 
 def _start_no_sooner(run: Run, span: Span) -> None:
-    """Callbacks hear the start of a run one after the other: what hangs under theirs does not begin before it."""
+    """Callbacks hear the start of a run one after the other, and its body waits for all of them.
+
+    So what hangs under theirs does not begin before it.
+    """
     started = getattr(span, "start_time", None)
     if isinstance(started, int) and run.started < started < run.started + _APART:
         run.started = started
