@@ -30,6 +30,7 @@ USER_ROLES: Final = "user.roles"
 CONVERSATION_ID: Final = "gen_ai.conversation.id"
 PAUSED_AT: Final = "rag.pause.checkpoint_id"
 RESUMED_AT: Final = "rag.resume.checkpoint_id"
+RESUMED: Final = "rag.resumed"
 
 QUESTION_LENGTH: Final = "rag.question.length"
 QUESTION_DIGEST: Final = "rag.question.digest"

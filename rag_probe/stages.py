@@ -263,6 +263,8 @@ class Root:
     """The checkpoint at which a graph stopped for somebody's word."""
     resumed_at: str | None = None
     """The checkpoint from which it went on, which may be another process's."""
+    resumed: bool | None = None
+    """True: it went on with an earlier run, and from which checkpoint is not known."""
 
 
 Stage: TypeAlias = Retrieval | Rerank | Filtering | PermissionCheck | ContextAssembly | Generation | ToolCall | Answer

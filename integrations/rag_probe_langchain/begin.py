@@ -29,6 +29,7 @@ from rag_probe_langchain.run import Call, Kind, Prompt, Run
 from rag_probe_langchain.runs import OPEN
 from rag_probe_langchain.scan import holds_none, lists_in, mapping, snapshot
 from rag_probe_langchain.spans import begin_root
+from rag_probe_langchain.steering import goes_on
 from rag_probe_langchain.trace_policy import policy_of_caller
 from rag_probe_langchain.watching import watch
 
@@ -179,6 +180,8 @@ def _read(run: Run, parent: Run, tags: Sequence[str] | None) -> None:
 def _node(run: Run, node: Node) -> None:
     request = run.request
     attempts = request.attempts
+    if not attempts and request.root is not None and goes_on(request.root.inputs):
+        request.resumed = True
     task = node.checkpoint_ns or node.name
     attempts[task] = attempts.get(task, 0) + 1
     if attempts[task] > 1:

@@ -189,6 +189,7 @@ def _answer(root: Run, error: BaseException | None, outputs: object) -> dict[str
         verdicts=request.told.verdicts,
         paused_at=request.paused_at,
         resumed_at=request.resumed_at,
+        resumed=True if request.resumed and request.resumed_at is None else None,
     )
     out = encode_root(said, request.options.policy.max_items)
     if inferred:

@@ -40,6 +40,11 @@ def written(outputs: object) -> object:
     return {str(entry[0]): entry[1] for entry in entries if len(entry) == 2} if entries else update
 
 
+def goes_on(inputs: object) -> bool:
+    """Whether a graph with this input goes on with an earlier run: it is none, or the word that one waits for."""
+    return inputs is None or (_is_command(inputs) and getattr(inputs, "resume", None) is not None)
+
+
 def _is_command(value: object) -> bool:
     return _is(value, "Command", "langgraph.types")
 

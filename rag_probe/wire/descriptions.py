@@ -90,6 +90,7 @@ ROOT: Final = Section(
         Row(a.CONVERSATION_ID, "", "the thread or session, when the framework has one"),
         Row(a.PAUSED_AT, "", "the checkpoint at which a graph stopped for somebody's word"),
         Row(a.RESUMED_AT, "", "the checkpoint from which it went on: the same question in that thread"),
+        Row(a.RESUMED, "", "true: it goes on with an earlier run, and from which checkpoint is not known"),
         Row(a.USER_ID, "", "on whose behalf, when told; never from baggage"),
         Row(a.IDENTITY_TENANT, "", "their tenant, when told"),
         Row(a.USER_ROLES, "", "their roles, when told"),

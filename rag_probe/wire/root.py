@@ -16,8 +16,10 @@ from rag_probe.wire.verdicts import get_verdicts, put_verdicts
 
 _QUESTION: Final = Names(a.QUESTION_LENGTH, a.QUESTION_DIGEST, a.QUESTION_TEXT)
 
-_COURSE_NAMES: Final = (a.CONVERSATION_ID, a.PAUSED_AT, a.RESUMED_AT)
-_COURSE: Final[Callable[[Root], tuple[str | None, ...]]] = attrgetter("thread_id", "paused_at", "resumed_at")
+_COURSE_NAMES: Final = (a.CONVERSATION_ID, a.PAUSED_AT, a.RESUMED_AT, a.RESUMED)
+_COURSE: Final[Callable[[Root], tuple[str | bool | None, ...]]] = attrgetter(
+    "thread_id", "paused_at", "resumed_at", "resumed"
+)
 
 
 def encode_root(root: Root, cap: int) -> dict[str, Value]:
@@ -45,6 +47,7 @@ def decode_root(attributes: Attributes) -> Root:
         verdicts=get_verdicts(attributes),
         paused_at=get(attributes, a.PAUSED_AT, str),
         resumed_at=get(attributes, a.RESUMED_AT, str),
+        resumed=get(attributes, a.RESUMED, bool),
     )
 
 

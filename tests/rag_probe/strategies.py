@@ -212,6 +212,9 @@ roots = st.builds(
     thread_id=maybe_words,
     answer=st.none() | answers,
     verdicts=st.none() | told_verdicts(),
+    paused_at=maybe_words,
+    resumed_at=maybe_words,
+    resumed=st.none() | st.just(True),
 )
 nodes = st.builds(
     Node,

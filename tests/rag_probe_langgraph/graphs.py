@@ -74,6 +74,34 @@ def approved(**compiled: Any) -> Any:
     return graph.compile(checkpointer=InMemorySaver(), **compiled)
 
 
+def _ending(body: Any, **compiled: Any) -> Any:
+    graph = StateGraph(State)
+    graph.add_node("retrieve", retrieve)
+    graph.add_node("send", body)
+    graph.add_edge(START, "retrieve")
+    graph.add_edge("retrieve", "send")
+    graph.add_edge("send", END)
+    return graph.compile(checkpointer=InMemorySaver(), **compiled)
+
+
+def held() -> Any:
+    """retrieve, a stop, and an answer without a model."""
+    return _ending(lambda state: {"answer": f"see {state['passages'][0].id}"}, interrupt_before=["send"])
+
+
+def failing_once() -> Any:
+    """retrieve, and a node that fails when it is run for the first time."""
+    ran: list[State] = []
+
+    def send(state: State) -> State:
+        ran.append(state)
+        if len(ran) == 1:
+            raise RuntimeError("the mail server is down")
+        return {"answer": f"see {state['passages'][0].id}"}
+
+    return _ending(send)
+
+
 def one(body: Any, **node: Any) -> Any:
     """A graph of one node."""
     graph = StateGraph(State)

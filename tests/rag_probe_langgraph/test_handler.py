@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import nullcontext
 from importlib.util import find_spec
 
 import pytest
@@ -15,8 +16,9 @@ from rag_probe_langchain import RagProbeCallbackHandler, pauses
 from rag_probe_langgraph import RagProbeGraphHandler
 from tests.rag_probe_langchain.apps import ANSWER, Scripted, passages
 from tests.rag_probe_langchain.recorded import Recorder, assert_well_formed
+from tests.scenarios.recording import paths_of
 
-from .graphs import RETRYING, approved, checked, clearing, fan_out, nested, one, two_turns
+from .graphs import RETRYING, approved, checked, clearing, failing_once, fan_out, held, nested, one, two_turns
 
 QUESTION = {"question": "How long do I have?"}
 THREAD = {"configurable": {"thread_id": "t-1"}}
@@ -353,3 +355,30 @@ def test_what_a_node_clears_of_an_earlier_turn_was_not_filtered(given):
     app.invoke({"question": "two", **({"found": passages(*given)} if given else {})}, config)
     dropped = [tuple(span.attributes[a.FILTER_DROPPED]) for span in recorder.named("rag.filter")]
     assert dropped == ([given] if given else [])
+
+
+@pytest.mark.parametrize("kind", [RagProbeCallbackHandler, RagProbeGraphHandler])
+@pytest.mark.parametrize(("graph", "first"), [(approved, None), (held, None), (failing_once, RuntimeError)])
+def test_a_resumed_run_alone_does_not_say_that_nothing_was_retrieved(kind, graph, first):
+    """Null is not zero: its first part ran in another process, whose spans are not in this source."""
+    config = recorder(kind).config | THREAD
+    app = graph()
+    with nullcontext() if first is None else pytest.raises(first):
+        app.invoke(QUESTION, config)
+    pauses._pauses.clear()
+    second = recorder(kind)
+    app.invoke(Command(resume="yes") if graph is approved else None, second.config | THREAD)
+    (path,) = paths_of(second.spans)
+    assert (path.retrieved, path.context, path.generations, path.partial) == (None, None, None, True)
+    assert path.answer.outcome == "answered"
+
+
+def test_a_new_turn_of_a_thread_is_no_resumed_run():
+    handler, app = recorder(), failing_once()
+    with pytest.raises(RuntimeError):
+        app.invoke(QUESTION, recorder().config | THREAD)
+    pauses._pauses.clear()
+    app.invoke(QUESTION, handler.config | THREAD)
+    (path,) = paths_of(handler.spans)
+    assert not path.partial
+    assert path.retrieved.ids

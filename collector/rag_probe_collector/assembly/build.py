@@ -28,7 +28,7 @@ from rag_probe_collector.assembly.decisions import filtered, permitted, reranked
 from rag_probe_collector.assembly.gaps import not_captured
 from rag_probe_collector.assembly.noted import noted
 from rag_probe_collector.assembly.parts import Part
-from rag_probe_collector.assembly.questions import Question
+from rag_probe_collector.assembly.questions import Question, goes_on
 from rag_probe_collector.assembly.record import Ran, Record
 from rag_probe_collector.assembly.retrieved import outermost, returned
 from rag_probe_collector.assembly.roots import first, merged_root
@@ -48,7 +48,7 @@ class _Known(NamedTuple):
     record: Record
     tasks: tuple[Step[Node], ...]
     whole: bool
-    """Whether what was not seen did not happen: no span is missing, and nothing is still paused."""
+    """Whether what was not seen did not happen: no span and no earlier part is missing, and nothing is still paused."""
     told: Answer | None
     origin: Origin
     error: str | None
@@ -100,7 +100,7 @@ def _know(question: Question) -> _Known:
         root=root,
         record=found,
         tasks=tasks,
-        whole=not lost and not _paused(tasks),
+        whole=not lost and not _paused(tasks) and not goes_on(parts),
         told=told,
         origin=origin_of(told, found.of(Generation)),
         error=None if parts[-1].rootless else parts[-1].top.error,
@@ -225,5 +225,7 @@ def _paused(tasks: Sequence[Step[Node]]) -> list[str]:
 def _warnings(known: _Known) -> Iterable[str]:
     for part in known.parts:
         yield from part.warnings
+    if goes_on(known.parts):
+        yield "goes on with an earlier run: what that one did is not in this source"
     for name in _paused(known.tasks):
         yield f"paused at {name!r}: what resumed it is not in this source"

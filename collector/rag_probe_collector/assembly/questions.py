@@ -9,6 +9,7 @@ from itertools import pairwise
 from rag_probe.stages import Node
 from rag_probe_collector.assembly.parts import Part
 from rag_probe_collector.assembly.union import Union
+from rag_probe_collector.dialects import OWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,17 @@ def questions_of(parts: Sequence[Part]) -> list[Question]:
     _join_pauses(parts, union)
     joined = [Question(tuple(sorted((parts[index] for index in group), key=_age))) for group in union.groups()]
     return sorted(joined, key=lambda question: _age(question.parts[0]))
+
+
+def goes_on(parts: Sequence[Part]) -> bool:
+    """Whether the first part says that it goes on with an earlier one, by its checkpoint, a link or in so many words.
+
+    That one is then in another source, or it was never recorded, or it has gone on already and this is a fork of it.
+    """
+    first = parts[0]
+    here = {part.trace_id for part in parts}
+    linked = first.dialect is OWN and any(link.trace_id not in here for link in first.top.links)
+    return first.root.resumed_at is not None or first.root.resumed is True or linked
 
 
 def _age(part: Part) -> tuple[int, str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_probe.stages import Answer, CaseTags, Chunks, Content, Generation, Node, Retrieval, Root
+from rag_probe.stages import Answer, CaseTags, Chunks, Content, ContextAssembly, Generation, Node, Retrieval, Root
 from tests.rag_probe_collector.spans import node, path_of, paths_of, span_id, stage, trace_id, workflow
 
 FOUND = Retrieval(documents=Chunks(ids=("a",)))
@@ -168,3 +168,32 @@ def test_a_checkpoint_of_another_thread_is_not_this_one():
         len(paths_of(stopped(1, paused_at="c1"), workflow(1, Root(thread_id="u", resumed_at="c1"), trace=2, at=2000)))
         == 2
     )
+
+
+@pytest.mark.parametrize(
+    "top",
+    [
+        workflow(1, Root(thread_id="th", resumed_at="c1")),
+        workflow(1, Root(thread_id="th", resumed=True)),
+        workflow(1, Root(thread_id="th"), links=((9, 9),)),
+    ],
+    ids=["checkpoint", "told", "link"],
+)
+def test_of_what_goes_on_with_a_run_that_is_not_here_nothing_unseen_is_known(top):
+    """Null is not zero: what the first part retrieved and asked its models was not captured."""
+    path = path_of(top, node(2, asking("ok"), 1, 5))
+    fields = ("retrievals", "retrieved", "context", "generations", "tools")
+    assert [getattr(path, field) for field in fields] == [None] * 5
+    assert set(fields) <= set(path.not_captured)
+    assert path.partial
+    assert path.warnings == ("goes on with an earlier run: what that one did is not in this source",)
+
+
+def test_nor_of_a_fork_whose_first_part_is_another_question_s():
+    _, fork = paths_of(stopped(1, paused_at="c1"), stopped(2, resumed_at="c1"), stopped(3, resumed_at="c1"))
+    assert (fork.retrieved, fork.context, fork.generations) == (None, None, None)
+
+
+def test_what_is_whole_after_it_was_joined_says_so():
+    path = path_of(stopped(1, paused_at="c1"), stopped(2, resumed_at="c1"))
+    assert (path.retrieved, path.context, path.generations, path.partial) == (Chunks(), ContextAssembly(), (), False)
