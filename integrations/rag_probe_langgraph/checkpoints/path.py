@@ -23,7 +23,7 @@ from rag_probe_langgraph.checkpoints.roles import Role, role_of
 from rag_probe_langgraph.checkpoints.saved import Store, state_of
 from rag_probe_langgraph.checkpoints.tasks import Task, tasks_of
 from rag_probe_langgraph.checkpoints.turns import Turn
-from rag_probe_langgraph.checkpoints.verdicts import begin, oddities, settle, verdicts_of
+from rag_probe_langgraph.checkpoints.verdicts import begin, odd, oddities, settle, verdicts_of
 from rag_probe_langgraph.checkpoints.writes import read_input, read_write
 
 _TRACEPARENT: Final = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
@@ -140,7 +140,7 @@ def _gaps(path: EvidencePath) -> tuple[str, ...]:
 
 def _lacks_verdicts(evidence: Evidence) -> bool:
     return (
-        bool(evidence.odd)
+        bool(odd(evidence))
         or evidence.unsettled
         or any(role_of(channel, evidence.roles) == "verdict" for channel in evidence.closed)
     )

@@ -95,14 +95,23 @@ def settle(evidence: Evidence, task: Task) -> None:
 
 def verdicts_of(evidence: Evidence, answer: str | None, *, whole: bool) -> tuple[Verdict, ...] | None:
     """Those of the path; none at all is known only where a mapping says which channel would hold them."""
-    named = whole and "verdict" in evidence.roles.values() and not evidence.odd
+    named = whole and "verdict" in evidence.roles.values() and not odd(evidence)
     rows = tuple([_verdict(said, evidence, answer) for said in evidence.verdicts])
     return rows if rows or named else None
 
 
+def odd(evidence: Evidence) -> Mapping[str, str]:
+    """Channels of verdicts that held something else, and what: a mapping says that they are, or they held some too.
+
+    Of one that is only named like them, what it holds says whether it is: a person's words are simply no verdict.
+    """
+    also = {said.channel for said in evidence.verdicts}
+    return {channel: kind for channel, kind in evidence.odd.items() if channel in evidence.roles or channel in also}
+
+
 def oddities(evidence: Evidence) -> list[str]:
-    """A line for each channel that should hold verdicts, and held something else."""
-    return [f"{channel!r} holds no verdict but {kind}: {_EXPECTED}" for channel, kind in evidence.odd.items()]
+    """A line for each of those."""
+    return [f"{channel!r} holds no verdict but {kind}: {_EXPECTED}" for channel, kind in odd(evidence).items()]
 
 
 def _judged(evidence: Evidence, task: Task) -> Draft | None:

@@ -141,14 +141,35 @@ def writes(**values: Any) -> Any:
     return lambda state: values
 
 
-def test_what_is_no_verdict_says_so_without_its_text():
-    app = sequence(("write", writes(answer=BAD)), ("validate", writes(valid="the secret draft is too long")))
-    path = run(app, valid="")
+PROSE = ("validate", writes(valid="the secret draft is too long"))
+
+
+def test_what_is_no_verdict_says_so_without_its_text_where_a_mapping_expects_one(tmp_path):
+    mapping = tmp_path / "map.yaml"
+    mapping.write_text("question: question\nanswer: answer\nvalid: verdict\n", encoding="utf-8")
+    with kept("sqlite", tmp_path) as store:
+        sequence(("write", writes(answer=BAD)), PROSE, saver=store.saver).invoke({"question": "How long?"}, CONFIG)
+        (path,) = read(store, mapping)
     assert path.verdicts is None
+    assert "verdicts" in path.not_captured
     (warning,) = [line for line in path.warnings if "verdict" in line]
     assert warning.startswith("'valid' holds no verdict but str: expected true or false, or one of pass, ")
-    assert "secret" not in warning
+
+
+def test_a_person_s_words_in_a_channel_that_is_only_named_like_a_verdict_are_no_verdict():
+    path = run(sequence(("write", writes(answer=BAD)), PROSE), valid="")
+    assert path.verdicts is None
+    assert "verdicts" not in path.not_captured
+    assert path.warnings == ()
+
+
+def test_a_channel_that_held_verdicts_and_words_does_not_pass_for_a_whole_list():
+    app = sequence(("write", writes(answer=BAD)), ("judge", writes(valid="fail")), PROSE)
+    path = run(app, valid="")
+    assert [each.passed for each in path.verdicts] == [False]
     assert "verdicts" in path.not_captured
+    (warning,) = [line for line in path.warnings if "'valid' holds no verdict but str" in line]
+    assert "secret" not in warning
     assert path.answer.content.text == BAD
 
 
