@@ -72,6 +72,12 @@ def answer_text(request: Request, output: object) -> str | None:
     return _text(output, request.made).text
 
 
+def is_written(request: Request, output: object) -> bool:
+    """Whether the root returned just what a model has written to its end."""
+    found = _text(output, request.made)
+    return not found.inferred and found.made is not None and found.made.text == found.text
+
+
 def _text(output: object, made: Sequence[Made]) -> _Text:
     """A string or message; else what is named an answer; else what a model wrote and the root returned, the latest one.
 

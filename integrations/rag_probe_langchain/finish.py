@@ -15,7 +15,7 @@ from rag_probe.faults import log_once
 from rag_probe.stages import Answer, NodeOutcome, Root
 from rag_probe.wire import encode_node, encode_root
 from rag_probe_langchain import pauses, runs
-from rag_probe_langchain.answer import answer_of, told_of
+from rag_probe_langchain.answer import answer_of, is_written, told_of
 from rag_probe_langchain.generation import generation_ended
 from rag_probe_langchain.known import leave
 from rag_probe_langchain.opening import question_of
@@ -41,6 +41,7 @@ def finish_step(run_id: UUID, outputs: object, inputs: object) -> None:
     if inputs is not None:
         run.inputs = inputs
     if run.spanned:
+        run.streamed = inputs is not None
         _end(run, key, step_ended, outputs)
     elif not is_plumbing(run, outputs):
         request = run.request
@@ -117,7 +118,7 @@ def _end(run: Run, key: int, ending: Ending, outputs: object, error: BaseExcepti
 def _end_inside(root: Run, now: int) -> None:
     """What is still open when a question ends, ends with it."""
     for run in runs.leftovers(root.request):
-        run.partial = True
+        run.partial = root.left = True
         root.partial = root.partial or (run.kind == "model" and run.retriever is None)
         _end_one(run, now, incomplete, None, None)
 
@@ -169,12 +170,23 @@ def _node_outcome(run: Run, error: BaseException | None) -> NodeOutcome | None:
     return "no_write" if run.empty and error is None else "ok"
 
 
+def _broken_off(root: Run, outputs: object) -> bool:
+    """Whether nobody read a stream to its end: LangChain ends it as if it were whole, while steps inside are open.
+
+    Unless it returned what a model had written by then, with a step still busy that nobody waits for.
+    """
+    if not (root.streamed and root.left) or is_written(root.request, outputs):
+        return False
+    root.partial = True
+    return True
+
+
 def _answer(root: Run, error: BaseException | None, outputs: object) -> dict[str, Value]:
     request = root.request
     answer, inferred = None, ()
     if error is not None:
         answer = Answer(outcome=request.told.outcome or "error", confidence=request.told.confidence)
-    elif root.kind in ("chain", "model") and not (root.partial and outputs is None):
+    elif root.kind in ("chain", "model") and not (root.partial and outputs is None) and not _broken_off(root, outputs):
         answer, inferred = answer_of(request, outputs)
     else:  # a search or a tool alone, or a stream that nobody read to its end
         answer = told_of(request)

@@ -112,6 +112,10 @@ class Run:
     """Whether its span has said that when it started."""
     partial: bool = False
     """Whether it was ended from outside: by its root's end, or by whoever stopped reading its stream."""
+    streamed: bool = False
+    """Of a step: whether it told its input at its end, as streams do."""
+    left: bool = False
+    """Of a root: whether runs inside it were open at its end."""
     inner_end: int = 0
     """When the last stage inside it ended."""
     results: list[Ids] | None = None

@@ -115,6 +115,24 @@ def forget():
         give_up(root)
 
 
+def assert_broken_off(recording):
+    """One tree; a question that nobody waited for was neither answered nor refused, and what did not run is unknown.
+
+    Unless its first part was all of it.
+    """
+    assert_well_formed(recording.spans)
+    assert len([span for span in recording.spans if span.parent is None]) == 1
+    (path,) = paths_of(recording.spans)
+    if not path.partial:
+        assert path.answer.content.length == len(ANSWER)
+        return
+    assert path.answer is None or path.answer.outcome is None
+    assert path.context is None or path.context.ids
+    assert path.retrieved is None or path.retrieved.ids
+    assert path.generations is None or path.generations
+    assert path.generations or path.cost_usd is None
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("left", ["closed", "collected"])
 def test_a_stream_that_is_abandoned_leaves_one_whole_tree(shape, left):
@@ -131,9 +149,7 @@ def test_a_stream_that_is_abandoned_leaves_one_whole_tree(shape, left):
         gc.collect()
     if shape == "fallback of a chain":
         forget()
-    assert_well_formed(recording.spans)
-    assert len([span for span in recording.spans if span.parent is None]) == 1
-    assert len(paths_of(recording.spans)) == 1
+    assert_broken_off(recording)
 
 
 @pytest.mark.parametrize("shape", SHAPES)

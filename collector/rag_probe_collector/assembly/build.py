@@ -48,7 +48,7 @@ class _Known(NamedTuple):
     record: Record
     tasks: tuple[Step[Node], ...]
     whole: bool
-    """Whether what was not seen did not happen: no span and no earlier part is missing, and nothing is still paused."""
+    """Whether what was not seen did not happen: nothing is missing, was broken off, or is still paused."""
     told: Answer | None
     origin: Origin
     error: str | None
@@ -94,7 +94,7 @@ def _know(question: Question) -> _Known:
     found = Record([one for part in parts for one in part.seen])
     tasks = nodes(found.of(Node))
     told = root.answer or first(ran.stage for ran in reversed(found.of(Answer)))
-    lost = [part for part in parts if part.rootless or part.incomplete]
+    lost = [part for part in parts if part.rootless or part.incomplete or part.dialect.notes(part.top).partial]
     return _Known(
         parts=parts,
         root=root,
@@ -134,7 +134,7 @@ def _stages(known: _Known, answer: Answer | None) -> EvidencePath:
         verdicts=verdicts(known.root.verdicts),
         latency_ms=_latency(known.parts),
         stage_latency_ms=stage_latencies(found),
-        cost_usd=_total(generations),
+        cost_usd=_total(generations) if generations or known.none_of("generations") else None,
     )
 
 
