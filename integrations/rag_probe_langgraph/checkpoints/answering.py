@@ -11,6 +11,7 @@ from rag_probe.stages import Answer, Citations
 from rag_probe.wire.answer import OUTCOMES
 from rag_probe_langchain.answer import answer_of, answer_text
 from rag_probe_langgraph.checkpoints.evidence import Evidence
+from rag_probe_langgraph.checkpoints.roles import says_answers
 
 
 class Answered(NamedTuple):
@@ -28,7 +29,8 @@ _NOTHING: Final = Answered(None)
 def answered(evidence: Evidence, error: str | None, *, waiting: bool, whole: bool) -> Answered:
     """Nothing yet while the graph waits.
 
-    Of a turn that is not whole silence says nothing: its answer may stand where nobody can read it.
+    Silence says nothing of a turn that is not whole, nor where no channel is read as the answer: it may stand where
+    nobody can read it.
     """
     if error is not None:
         return Answered(Answer(outcome="error"))
@@ -42,6 +44,9 @@ def answered(evidence: Evidence, error: str | None, *, waiting: bool, whole: boo
     if not whole and read.answer.content is None:
         return _NOTHING
     answer = replace(read.answer, citations=_resolved(read.answer.citations, evidence))
+    if answer.content is None and "answer.outcome" in read.inferred and not says_answers(evidence.roles):
+        told = replace(answer, outcome=None)
+        return _NOTHING if told == Answer() else Answered(told)
     return Answered(answer, read.inferred, answer_text(evidence.request, output))
 
 

@@ -36,6 +36,8 @@ class Evidence:
         self.roles = roles
         self.request = unheard(policy)
         self.question: str | None = None
+        self.named = False
+        """Whether a channel of questions has said it."""
         self.retrievals: list[Step[Retrieval]] = []
         self.reranked: tuple[Ranked, ...] | None = None
         self.kept: Ids | None = None
@@ -76,8 +78,9 @@ class Evidence:
 
     @property
     def filtered(self) -> Filtered | None:
-        """What the last filter kept, and what all of them dropped."""
-        return None if self.kept is None else Filtered(kept=self.kept, dropped=tuple(self.dropped))
+        """What the last filter kept, and what any of them dropped, each passage once per step."""
+        once = {(drop.id, drop.step): drop for drop in self.dropped}
+        return None if self.kept is None else Filtered(kept=self.kept, dropped=tuple(once.values()))
 
     def note(self, channel: str, role: Role) -> None:
         """Remember how a channel was read."""

@@ -58,6 +58,11 @@ def role_of(channel: str, roles: Mapping[str, Role]) -> Role | None:
     return roles.get(channel, "ignore") if roles else _BY_NAME.get(channel)
 
 
+def says_answers(roles: Mapping[str, Role]) -> bool:
+    """Whether an answer would be seen: a mapping may name no channel for it."""
+    return not roles or not {"answer", "messages"}.isdisjoint(roles.values())
+
+
 def load_roles(path: Path) -> Mapping[str, Role]:
     """`channel: role`, in YAML or JSON; raises SourceError with the place, what was expected and what was found."""
     try:
@@ -72,6 +77,8 @@ def load_roles(path: Path) -> Mapping[str, Role]:
         if role not in ROLES:
             raise SourceError(f"{path}: {channel}: expected one of {', '.join(ROLES)}, found {role!r}")
         mapping[str(channel)] = role
+    if not wanted(mapping):
+        raise SourceError(f"{path}: names no channel to read: a channel that a mapping does not name is ignored anyway")
     return mapping
 
 

@@ -17,8 +17,7 @@ def read_text(evidence: Evidence, node: str, channel: str, role: Role | None, va
     """Read one text, by its role; without one, by whether passages stand in it."""
     text = value if isinstance(value, str) else message_text(value)
     if role == "question":
-        evidence.note(channel, role)
-        evidence.asked(text or evidence.question)
+        _asks(evidence, channel, text)
     elif role in ("confidence", "outcome", "citations"):
         evidence.note(channel, role)
         evidence.output[channel] = text
@@ -29,6 +28,18 @@ def read_text(evidence: Evidence, node: str, channel: str, role: Role | None, va
         evidence.output[channel] = text
         evidence.made(text, None)
         evidence.drafts.wrote(channel, text, named=role == "answer")
+
+
+def _asks(evidence: Evidence, channel: str, text: str) -> None:
+    """The question is what was asked first: what a node makes of it later is what it searches for."""
+    named = bool(evidence.roles) and not evidence.named
+    if text and (evidence.question is None or named):
+        evidence.asked(text)
+        evidence.named = True
+    if text in (evidence.question, ""):
+        evidence.note(channel, "question")
+    else:
+        evidence.unmapped[channel] = None
 
 
 def _holds_passages(evidence: Evidence, node: str, channel: str, text: str) -> bool:

@@ -30,11 +30,11 @@ class Told:
         self._missing -= frozenset((*reading.read_as, *reading.unmapped))
         news = [(channel, " then ".join(roles)) for channel, roles in reading.read_as.items() if self._is_new(channel)]
         idle = [channel for channel in reading.unmapped if self._is_new(channel)]
-        parts = [", ".join(f"{channel!r}: {role}" for channel, role in news)] if news else []
+        parts = ["channels are read as " + ", ".join(f"{channel!r}: {role}" for channel, role in news)] if news else []
         if idle:
             parts.append("nothing is read from " + ", ".join(map(repr, idle)))
         if parts and not self._mapped:
-            _logger.warning("channels are read as %s (another reading: --map FILE)", "; ".join(parts))
+            _logger.warning("%s (another reading: --map FILE)", "; ".join(parts))
 
     def held_back(self, reader: Reader) -> None:
         """Which classes were not built, and what stayed closed."""

@@ -76,7 +76,7 @@ def test_without_one_the_reading_is_said(store, caplog):
     assert "'answer': answer" in said
 
 
-@pytest.mark.parametrize("content", ["", "[1]", "passages: nonsense", "passages: [", "\x00"])
+@pytest.mark.parametrize("content", ["", "[1]", "passages: nonsense", "passages: ignore", "passages: [", "\x00"])
 def test_a_mapping_that_says_nothing_is_refused_in_one_line(store, tmp_path, content):
     mapping = tmp_path / "map.yaml"
     mapping.write_text(content)

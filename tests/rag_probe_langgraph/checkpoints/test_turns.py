@@ -15,6 +15,8 @@ from langgraph.func import entrypoint, task
 from langgraph.graph import END, START, StateGraph
 
 from rag_probe.policy import CapturePolicy
+from rag_probe.protocols import Selection
+from rag_probe_langgraph.checkpoints import of_saver
 from tests.rag_probe_langchain.apps import passages
 
 from .stores import Kept, read
@@ -128,3 +130,53 @@ def test_content_off_holds_texts_back(store):
     graph(store.saver).invoke({"question": "canary"}, CONFIG)
     (path,) = of_saver(store.saver, policy=CapturePolicy()).paths(Selection())
     assert "canary" not in repr(path)
+
+
+def mapped_by(store, **roles):
+    return list(of_saver(store.saver, policy=CapturePolicy(content=True), roles=roles).paths(Selection()))
+
+
+class Rewriting(State, total=False):
+    query: str
+    checked: bool
+
+
+@pytest.mark.parametrize("channel", ["question", "query"])
+def test_a_question_that_a_node_rewrites_is_the_one_that_was_asked(store, channel):
+    """Contracts 1: the root's input; and what filters dropped in every round is one drop for each step."""
+    built = StateGraph(Rewriting)
+    built.add_node("retrieve", lambda state: {"documents": passages("sale", "gift")})
+    built.add_node("grade", lambda state: {"documents": state["documents"][:1]})
+    built.add_node("rewrite", lambda state: {channel: f"better: {state['question']}", "checked": True})
+    built.add_node("draft", lambda state: {"answer": "done"})
+    built.add_edge(START, "retrieve")
+    built.add_edge("retrieve", "grade")
+    built.add_conditional_edges(
+        "grade", lambda state: "draft" if state.get("checked") else "rewrite", ["draft", "rewrite"]
+    )
+    built.add_edge("rewrite", "retrieve")
+    built.compile(checkpointer=store.saver).invoke({"question": "asked"}, CONFIG)
+    (mapped,) = mapped_by(store, question="question", documents="retrieved", answer="answer")
+    (path,) = read(store)
+    assert (mapped.question.text, path.question.text, path.answer.content.text) == ("asked", "asked", "done")
+    assert [(drop.id, drop.step) for drop in path.filtered.dropped] == [("gift", "grade")]
+
+
+def test_a_channel_that_the_mapping_calls_the_question_says_it_once(store):
+    """Even where the input says it by another name; what is written there later is another wording of it."""
+    built = StateGraph(Rewriting)
+    built.add_node("condense", lambda state: {"query": "condensed"})
+    built.add_node("rewrite", lambda state: {"query": "rewritten", "answer": "done"})
+    built.add_edge(START, "condense")
+    built.add_edge("condense", "rewrite")
+    built.compile(checkpointer=store.saver).invoke({"question": "and then?"}, CONFIG)
+    (path,) = mapped_by(store, query="question", answer="answer")
+    assert path.question.text == "condensed"
+
+
+@pytest.mark.parametrize("roles", [{"question": "question"}, {"documents": "retrieved", "note": "confidence"}])
+def test_where_no_channel_is_read_as_the_answer_silence_is_no_abstention(store, roles):
+    graph(store.saver).invoke({"question": "q"}, CONFIG)
+    (path,) = mapped_by(store, **roles)
+    assert path.answer is None
+    assert "answer.outcome" in path.not_captured
