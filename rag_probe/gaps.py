@@ -36,6 +36,8 @@ def gaps(path: EvidencePath) -> Iterator[str]:
     if text_of(path.question) is None:
         yield "question"
     yield from (name for name in _STAGES if getattr(path, name) is None)
+    if path.filtered is not None and path.filtered.kept is None:
+        yield "filtered.kept"
     if path.answer is None or path.answer.outcome is None:
         yield "answer.outcome"
     if path.answer is not None and text_of(path.answer.content) is None:

@@ -83,9 +83,9 @@ class Verdict(NamedTuple):
 
 @value
 class Filtered:
-    """What the last filter kept, and what all of them dropped. `kept == ()` is a fact, not a gap."""
+    """What the last filter kept, and what all of them dropped. `kept == ()` is a fact, not a gap; None is one."""
 
-    kept: tuple[str, ...] = ()
+    kept: tuple[str, ...] | None = ()
     dropped: tuple[Drop, ...] = ()
 
 

@@ -84,7 +84,8 @@ class Filtering:
     """A step that let some of its passages through. `kept == ()` is a recorded fact: nothing passed."""
 
     step: str | None = None
-    kept: tuple[str, ...] = ()
+    kept: tuple[str, ...] | None = ()
+    """None: only drops were told."""
     dropped: tuple[str, ...] = ()
     reasons: tuple[str | None, ...] = ()
     """Of `dropped`: short codes."""

@@ -116,13 +116,13 @@ def _flow(run: Run, stage: Stage, started: int) -> None:
             found(run, request, Inner((), chunks.ids, chunks.scores, started))
             passed(run, request, chunks.ids)
         case Rerank(ids=ids):
-            _decided(run, ids, ())
+            _decided(run, ids or None, ())
         case Filtering(kept=kept, dropped=dropped):
             _decided(run, kept, dropped)
         case PermissionCheck(ids=ids, decisions=decisions):
             pairs = list(zip(ids, decisions, strict=False))
             kept = tuple([name for name, decision in pairs if decision == "allow"])
-            _decided(run, kept, tuple([name for name, decision in pairs if decision == "deny"]))
+            _decided(run, kept or None, tuple([name for name, decision in pairs if decision == "deny"]))
         case ContextAssembly(budget=budget):
             request.builder = stage
             _built(run)
@@ -139,12 +139,13 @@ def _built(run: Run) -> None:
         around = around.parent
 
 
-def _decided(run: Run, kept: Ids, dropped: Ids) -> None:
+def _decided(run: Run, kept: Ids | None, dropped: Ids) -> None:
     """What the app told it kept, else what is left of the last known set."""
     around: Run | None = run
     while around is not None:
         around.denied = {*(around.denied or ()), *dropped}
         around = around.parent
-    left = kept or tuple([name for name in at_hand(run, run.request) if name not in dropped])
-    narrowed(run, run.request, left)
-    passed(run, run.request, left)
+    if kept is None:
+        kept = tuple([name for name in at_hand(run, run.request) if name not in dropped])
+    narrowed(run, run.request, kept)
+    passed(run, run.request, kept)

@@ -184,7 +184,7 @@ def _filtered(path: Reader) -> Filtered | None:
     if row is None:
         return None
     dropped = _each(row, "dropped", lambda drop: Drop(drop.needed("id"), drop.text("reason"), drop.text("step")))
-    return Filtered(kept=row.texts("kept") or (), dropped=dropped or ())
+    return Filtered(kept=row.texts("kept"), dropped=dropped or ())
 
 
 def _permission(row: Reader) -> Permission:

@@ -64,7 +64,7 @@ def to_json(path: EvidencePath) -> Object:
             filtered=None
             if path.filtered is None
             else {
-                "kept": list(path.filtered.kept),
+                **_known(kept=None if path.filtered.kept is None else list(path.filtered.kept)),
                 "dropped": [_known(**drop._asdict()) for drop in path.filtered.dropped],
             },
             permissions=_each(path.permissions, lambda row: _known(**row._asdict())),

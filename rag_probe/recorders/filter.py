@@ -15,13 +15,14 @@ class FilterRecorder(Recorder):
 
     def __init__(self, step: str | None) -> None:
         super().__init__(step)
-        self._kept: list[str] = []
+        self._kept: list[str] | None = None
         self._dropped: list[tuple[str, str | None]] = []
 
     def keep(self, *items: object) -> None:
         """These passages go on; with none, it is a fact that nothing did."""
         self.noted = True
-        self._kept.extend(name for item in items if (name := self._id(item)) is not None)
+        kept = self._kept = self._kept or []
+        kept.extend(name for item in items if (name := self._id(item)) is not None)
 
     def drop(self, item: object, reason: str | None = None) -> None:
         """A passage that does not; `reason` is a short code, as `superseded`."""
@@ -30,10 +31,10 @@ class FilterRecorder(Recorder):
             self._dropped.append((name, words(reason)))
 
     def stage(self) -> Filtering:
-        """Both lists, each in the order of the calls."""
+        """Both lists, each in the order of the calls. Where only drops were told, what passed was not."""
         return Filtering(
             step=self.step,
-            kept=tuple(self._kept),
+            kept=None if self._kept is None else tuple(self._kept),
             dropped=tuple(name for name, _ in self._dropped),
             reasons=known(reason for _, reason in self._dropped),
         )

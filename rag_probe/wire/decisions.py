@@ -25,10 +25,11 @@ _DECISIONS: Final[dict[str, Decision]] = {"allow": "allow", "deny": "deny"}
 
 
 def encode_filtering(stage: Filtering, cap: int) -> dict[str, Value]:
-    """Both lists; an empty one as its count."""
+    """Both lists; an empty one as its count, one that was not told not at all."""
     out: dict[str, Value] = {a.STAGE: "filter"}
-    put_texts(out, cap, _FILTER, (stage.kept, stage.dropped, stage.reasons))
-    put_count(out, a.FILTER_KEPT_COUNT, len(stage.kept), stage.kept_count, cap)
+    put_texts(out, cap, _FILTER, (stage.kept or (), stage.dropped, stage.reasons))
+    if stage.kept is not None:
+        put_count(out, a.FILTER_KEPT_COUNT, len(stage.kept), stage.kept_count, cap)
     put_count(out, a.FILTER_DROPPED_COUNT, len(stage.dropped), stage.dropped_count, cap)
     put_known(out, (a.STEP_NAME, stage.step))
     return out
@@ -40,17 +41,18 @@ def encode_plain_filtering(step: str, kept: tuple[str, ...], dropped: tuple[str,
 
 
 def decode_filtering(attributes: Attributes) -> Filtering | None:
-    """The inverse of `encode_filtering`; None without a list of what was kept."""
+    """The inverse of `encode_filtering`; None without either list."""
     kept = get_ids(attributes, a.FILTER_KEPT, a.FILTER_KEPT_COUNT)
-    if kept is None:
+    dropped = get_ids(attributes, a.FILTER_DROPPED, a.FILTER_DROPPED_COUNT)
+    if kept is None and dropped is None:
         return None
-    dropped = get_ids(attributes, a.FILTER_DROPPED, a.FILTER_DROPPED_COUNT) or ()
+    dropped = dropped or ()
     return Filtering(
         step=get(attributes, a.STEP_NAME, str),
         kept=kept,
         dropped=dropped,
         reasons=get_column(attributes, a.FILTER_REASONS, len(dropped), str),
-        kept_count=get_count(attributes, a.FILTER_KEPT_COUNT, len(kept)),
+        kept_count=None if kept is None else get_count(attributes, a.FILTER_KEPT_COUNT, len(kept)),
         dropped_count=get_count(attributes, a.FILTER_DROPPED_COUNT, len(dropped)),
     )
 

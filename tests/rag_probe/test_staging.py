@@ -272,6 +272,18 @@ def test_a_decorated_permission_check(run):
     ]
 
 
+def test_a_filter_that_only_drops_does_not_say_that_nothing_passed(run):
+    with stage("filter") as s:
+        s.drop("d", "stale")
+    with stage("filter") as s:
+        s.keep()
+        s.drop("d")
+    assert run.recorded == [
+        (Filtering(kept=None, dropped=("d",), reasons=("stale",)), None),
+        (Filtering(kept=(), dropped=("d",)), None),
+    ]
+
+
 def test_a_decorated_filter_of_a_graph_s_state(run):
     @stage("filter", "freshness")
     def fresh(state):

@@ -172,6 +172,8 @@ def test_a_cut_list_says_how_many_there_were(stage, cap):
 
 
 def test_nothing_kept_is_a_fact_and_survives_a_backend_that_drops_empty_arrays():
+    told = Filtering(kept=None, dropped=("a",), reasons=("stale",))
+    assert decode(encode(told)) == told
     sent = encode(Filtering(kept=(), dropped=("a",)))
     assert decode({name: value for name, value in sent.items() if value != ()}) == Filtering(kept=(), dropped=("a",))
 

@@ -84,6 +84,35 @@ def test_denials_alone_leave_the_rest():
     assert recorder.named("rag.filter") == []
 
 
+def test_drops_alone_leave_the_rest_inferred():
+    """Nobody said what passed: that is not, that nothing did."""
+
+    def step(found):
+        with stage("filter", "fresh") as told:
+            told.drop("old", "stale")
+        return [each for each in found if each.id != "old"]
+
+    recorder = Recorder()
+    rag(steps=RunnableLambda(step)).invoke(QUESTION, recorder.config)
+    (path,) = paths_of(recorder.spans)
+    assert path.filtered.kept == tuple(name for name in path.retrieved.ids if name != "old") != ()
+    assert [(each.id, each.reason, each.step) for each in path.filtered.dropped] == [("old", "stale", "fresh")]
+    assert "filtered.kept" in path.inferred
+
+
+def test_a_filter_that_says_that_nothing_passed_is_believed():
+    def step(found):
+        with stage("filter") as told:
+            told.keep()
+            told.drop("old")
+        return []
+
+    recorder = Recorder()
+    rag(steps=RunnableLambda(step)).invoke(QUESTION, recorder.config)
+    (path,) = paths_of(recorder.spans)
+    assert (path.filtered.kept, path.context.ids) == ((), ())
+
+
 def test_everything_denied_leaves_an_empty_context():
     def step(found):
         with stage("permission") as decided:

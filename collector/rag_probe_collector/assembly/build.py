@@ -24,7 +24,7 @@ from rag_probe.stages import (
     ToolCall,
 )
 from rag_probe_collector.assembly.answering import Origin, answer_from, context_of, origin_of
-from rag_probe_collector.assembly.decisions import filtered, permitted, reranked
+from rag_probe_collector.assembly.decisions import filtered, only_drops, permitted, reranked
 from rag_probe_collector.assembly.gaps import not_captured
 from rag_probe_collector.assembly.noted import noted
 from rag_probe_collector.assembly.parts import Part
@@ -66,6 +66,8 @@ def evidence_path(question: Question) -> EvidencePath:
     path = _stages(known, answer)
     if not _is_answered(known, answer):  # what stood in the prompt of a call that nobody got the answer of
         guesses = ("context",) if path.context is not None and known.origin.generation is not None else ()
+    if path.filtered is not None and path.filtered.kept is not None and only_drops(known.record.of(Filtering)):
+        guesses = (*guesses, "filtered.kept")
     marks = noted(parts, _answering(known))
     return replace(
         path,
@@ -121,7 +123,7 @@ def _stages(known: _Known, answer: Answer | None) -> EvidencePath:
         retrievals=_seen(known, "retrievals", retrievals),
         retrieved=returned,
         reranked=reranked(found.of(Rerank)),
-        filtered=filtered(found.of(Filtering), returned),
+        filtered=filtered(found.of(Filtering), returned, _denied(found)),
         permissions=permitted(found.of(PermissionCheck)),
         context=context,
         budget=_budget(context, found),
@@ -136,6 +138,11 @@ def _stages(known: _Known, answer: Answer | None) -> EvidencePath:
         stage_latency_ms=stage_latencies(found),
         cost_usd=_total(generations) if generations or known.none_of("generations") else None,
     )
+
+
+def _denied(found: Record) -> frozenset[str]:
+    judged = [each for each in permitted(found.of(PermissionCheck)) or () if each.decision == "deny"]
+    return frozenset([each.id for each in judged])
 
 
 def _retrieved(known: _Known, retrievals: Sequence[Step[Retrieval]]) -> Chunks | None:

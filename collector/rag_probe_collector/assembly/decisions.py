@@ -12,16 +12,20 @@ from rag_probe_collector.assembly.record import Ran
 Ids: TypeAlias = tuple[str, ...]
 
 
-def filtered(filters: Sequence[Ran[Filtering]], retrieved: Chunks | None) -> Filtered | None:
+def filtered(
+    filters: Sequence[Ran[Filtering]], retrieved: Chunks | None, denied: Container[str] = frozenset()
+) -> Filtered | None:
     """What they kept together, and what any of them dropped, each passage once per step.
 
-    One inside a retrieval dropped what was never returned: behind it everything `retrieved` was kept.
+    One inside a retrieval dropped what was never returned: behind it everything `retrieved` was kept. Of one that only
+    told its drops, what is left of the last known set was kept, less what was `denied`; None where no set is known.
     """
     if not filters:
         return None
     behind = [ran.stage for ran in filters if ran.within is None]
     if behind:
-        kept = _kept(behind, _parents(retrieved))
+        known = None if retrieved is None or retrieved.cut else [name for name in retrieved.ids if name not in denied]
+        kept = _kept(behind, _parents(retrieved), known)
     else:
         kept = filters[-1].stage.kept if retrieved is None else retrieved.ids
     dropped: dict[tuple[str, str | None], Drop] = {}
@@ -32,7 +36,7 @@ def filtered(filters: Sequence[Ran[Filtering]], retrieved: Chunks | None) -> Fil
     return Filtered(kept=kept, dropped=tuple(dropped.values()))
 
 
-def _kept(filters: Sequence[Filtering], parents: Mapping[str, str]) -> Ids:
+def _kept(filters: Sequence[Filtering], parents: Mapping[str, str], first: Sequence[str] | None) -> Ids | None:
     """Of filters in a row what the last one kept; of those that had each its own passages, what all of them kept.
 
     One that was given what others had kept, or what was made of that, comes behind them, whatever else they had kept;
@@ -40,14 +44,21 @@ def _kept(filters: Sequence[Filtering], parents: Mapping[str, str]) -> Ids:
     """
     left: list[tuple[str, int]] = []
     for place, stage in enumerate(filters):
+        if stage.kept is None:
+            if not place and first is None:
+                return None
+            gone = set(stage.dropped)
+            before = left if place else [(name, 0) for name in first or ()]
+            left = [row for row in before if row[0] not in gone]
+            continue
         keepers = dict(left)
         sources = [_source(name, keepers, parents) for name in (*stage.kept, *stage.dropped)]
         known = {name for name in sources if name is not None}
         if None in sources:
             left = [row for row in left if row[0] not in known]
         else:
-            before = {keepers[name] for name in known}
-            left = [row for row in left if sources and row[1] not in before]
+            behind = {keepers[name] for name in known}
+            left = [row for row in left if sources and row[1] not in behind]
         left += [(name, place) for name in stage.kept]
     return tuple([name for name, _ in left])
 
@@ -62,6 +73,11 @@ def _source(name: str, left: Container[str], parents: Mapping[str, str]) -> str 
         seen.add(at)
         at = parents.get(at)
     return None
+
+
+def only_drops(filters: Sequence[Ran[Filtering]]) -> bool:
+    """Whether one of them did not say what it kept."""
+    return any(ran.stage.kept is None for ran in filters if ran.within is None)
 
 
 def _parents(retrieved: Chunks | None) -> Mapping[str, str]:

@@ -19,7 +19,7 @@ def _decisions(record: Record) -> Iterator[str]:
     for ran in record.of(Rerank)[-1:]:
         yield from cut(ran.stage.count, ran.stage.ids, "reranked")
     for ran in record.of(Filtering)[-1:]:
-        yield from cut(ran.stage.kept_count, ran.stage.kept, "filtered.kept")
+        yield from cut(ran.stage.kept_count, ran.stage.kept or (), "filtered.kept")
     for ran in record.of(Filtering):
         yield from cut(ran.stage.dropped_count, ran.stage.dropped, "filtered.dropped")
     for ran in record.of(PermissionCheck):

@@ -112,7 +112,11 @@ def _permitted(path: EvidencePath, time: str) -> Iterator[Row]:
 def _filtered(path: EvidencePath, time: str) -> Iterator[Row]:
     if path.filtered is None:
         return
-    yield Row("filtered", str(len(path.filtered.kept)), _ids(path.filtered.kept), time)
+    kept = path.filtered.kept
+    if kept is None:
+        yield Row("filtered", "?", Text("what passed: not captured", _DIM), time)
+    else:
+        yield Row("filtered", str(len(kept)), _ids(kept), time)
     for drop in path.filtered.dropped[:_IDS]:
         yield Row("", "", _fell(drop.id, "dropped", drop.reason, drop.step))
 

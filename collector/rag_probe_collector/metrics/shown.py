@@ -60,7 +60,11 @@ def _ranking(path: EvidencePath) -> tuple[str, ...] | None:
 
 
 def _filtered(path: EvidencePath) -> frozenset[str] | None:
-    if path.filtered is None or not {"filtered", "filtered.kept"}.isdisjoint(path.not_captured):
+    if (
+        path.filtered is None
+        or path.filtered.kept is None
+        or not {"filtered", "filtered.kept"}.isdisjoint(path.not_captured)
+    ):
         return None
     return frozenset(path.filtered.kept)
 

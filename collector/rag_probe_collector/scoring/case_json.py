@@ -124,7 +124,7 @@ def _evidence(scored: ScoredCase) -> dict[str, list[str] | None]:
     return {
         "gold": sorted(scored.case.gold_ids or ()),
         "retrieved": None if path.retrieved is None else list(path.retrieved.ids),
-        "filtered": None if path.filtered is None else list(path.filtered.kept),
+        "filtered": None if path.filtered is None or path.filtered.kept is None else list(path.filtered.kept),
         "permitted": None
         if path.permissions is None
         else [each.id for each in path.permissions if each.decision == "allow"],

@@ -20,7 +20,7 @@ def retrieved_places(path: EvidencePath) -> Iterator[tuple[str, tuple[str, ...]]
     if path.reranked is not None:
         yield "reranked", tuple([each.id for each in path.reranked])
     if path.filtered is not None:
-        yield "filtered", path.filtered.kept
+        yield "filtered", path.filtered.kept or ()
         yield "filtered", tuple([each.id for each in path.filtered.dropped])
     if path.permissions is not None:
         yield "permissions", tuple([each.id for each in path.permissions])

@@ -36,8 +36,9 @@ def _compared(stored: EvidencePath, traced: EvidencePath) -> Iterator[tuple[str,
 
 
 def _kept(path: EvidencePath) -> Said:
-    known = path.filtered is not None and "filtered.kept" not in path.not_captured
-    return frozenset(path.filtered.kept) if known and path.filtered is not None else None
+    if path.filtered is None or path.filtered.kept is None or "filtered.kept" in path.not_captured:
+        return None
+    return frozenset(path.filtered.kept)
 
 
 def _denied(path: EvidencePath) -> Said:

@@ -221,6 +221,26 @@ class TestDecisions:
         assert path.filtered.kept == ()
         assert "filtered" not in path.not_captured
 
+    def test_of_one_that_told_only_its_drops_the_rest_was_kept_inferred(self):
+        """Nothing was said of what passed: that is not, that nothing did."""
+        check = PermissionCheck(ids=("d",), decisions=("deny",))
+        spans = [workflow(1), stage(2, found("a", "b", "c", "d"), 1), stage(3, check, 1, 1)]
+        path = path_of(*spans, stage(4, Filtering(kept=None, dropped=("b",), reasons=("stale",)), 1, 2))
+        assert path.filtered == Filtered(kept=("a", "c"), dropped=(Drop("b", "stale", None),))
+        assert "filtered.kept" in path.inferred
+
+    def test_behind_another_filter_it_leaves_of_what_that_one_kept(self):
+        spans = [workflow(1), stage(2, found("a", "b", "c"), 1), stage(3, Filtering(kept=("a", "b")), 1, 1)]
+        path = path_of(*spans, stage(4, Filtering(kept=None, dropped=("b",)), 1, 2))
+        assert path.filtered.kept == ("a",)
+        assert "filtered.kept" in path.inferred
+
+    def test_where_no_set_is_known_what_it_kept_was_not_captured(self):
+        path = path_of(workflow(1), stage(2, Filtering(kept=None, dropped=("b",)), 1), stage(3, drafted("a"), 1, 1))
+        assert path.filtered == Filtered(kept=None, dropped=(Drop("b", None, None),))
+        assert "filtered.kept" in path.not_captured
+        assert "filtered.kept" not in path.inferred
+
     def test_a_filter_whose_list_was_not_captured_is_named(self):
         path = path_of(workflow(1), S(2, 1, attributes={a.STAGE: "filter"}))
         assert path.filtered is None
