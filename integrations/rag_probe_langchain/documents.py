@@ -45,6 +45,7 @@ class Documents:
     __slots__ = (
         "_alive",
         "_by_object",
+        "_had",
         "_lists",
         "_policy",
         "_searched",
@@ -72,6 +73,8 @@ class Documents:
         self._variants: dict[str, list[str]] = {}
         self.scores: dict[str, float | None] = {}
         """The latest known."""
+        self._had: dict[str, set[float | None]] = {}
+        """Of ids that had several scores, all of them."""
         self.rescored: set[str] = set()
         """Ids that came back with another score."""
         self.written: dict[str, str] = {}
@@ -234,8 +237,7 @@ class Documents:
             self._by_object.update(zip(map(id, documents), ids, strict=True))
             self._alive.append(documents if isinstance(documents, tuple) else list(documents))
             self._note(ids, texts)
-        if scores:
-            self._score(ids, scores)
+        self._score(ids, scores)
         self.remember(passages, ids)
 
     def _note(self, ids: Ids, texts: Sequence[str]) -> None:
@@ -247,8 +249,8 @@ class Documents:
         for name, text in zip(ids, texts, strict=True):
             longest = self.whole.setdefault(name, text)
             if longest != text:
-                self.whole[name] = max(longest, text, key=len)
-                self._variants.setdefault(name, []).append(min(longest, text, key=len))
+                self.whole[name], shorter = (text, longest) if len(text) > len(longest) else (longest, text)
+                self._variants.setdefault(name, []).append(shorter)
             known = self.owners.setdefault(text, name)
             if not isinstance(known, str):
                 known[name] = None
@@ -256,13 +258,22 @@ class Documents:
                 self.owners[text] = {known: None, name: None}
 
     def _score(self, ids: Ids, scores: Sequence[float | None]) -> None:
-        if scores and None not in scores and self.scores.keys().isdisjoint(ids):
+        """Note the scores of a list. Other ones are those that a passage never had: two searches may give it two."""
+        if not scores:
+            return
+        if None not in scores and self.scores.keys().isdisjoint(ids) and len(set(ids)) == len(ids):
             self.scores.update(zip(ids, scores, strict=True))
             return
-        for name, score in zip(ids, scores, strict=False):
-            if score is not None and self.scores.setdefault(name, score) != score:
-                self.scores[name] = score
+        before = self.scores.keys() & set(ids)
+        for name, score in zip(ids, scores, strict=True):
+            if score is None or self.scores.setdefault(name, score) == score:
+                continue
+            had = self._had.setdefault(name, set())
+            had.add(self.scores[name])
+            if name in before and score not in had:
                 self.rescored.add(name)
+            had.add(score)
+            self.scores[name] = score
 
 
 def bare(passages: Sequence[object]) -> Sequence[Document]:

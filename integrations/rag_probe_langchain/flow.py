@@ -50,7 +50,7 @@ def changes(before: Mapping[str, Ids], after: Mapping[str, Ids], inner: Sequence
 
 
 def _source(before: Mapping[str, Ids], key: str, ids: Ids, inner: Sequence[Ids]) -> Ids | None:
-    if ids in before.values():
+    if ids in before.values() or (ids and ids in inner):
         return ids
     wanted = set(ids)
     for result in reversed(inner):
@@ -91,8 +91,14 @@ def is_thinned(source: Ids, ids: Ids) -> bool:
 
 
 def _is_moved(source: Ids, ids: Ids) -> bool:
-    """Whether those of `source` that are in `ids` stand in another order there."""
+    """Whether those of `source` that are in `ids` stand in another order there.
+
+    They do not where one of several places of a passage was left out, and the others stand as they stood.
+    """
     if is_thinned(source, ids):  # the usual case, without a look at duplicates
+        return False
+    rest = iter(source)
+    if all(name in rest for name in ids):
         return False
     kept, there = set(ids), set(source)
     stayed = filter(kept.__contains__, dict.fromkeys(source))

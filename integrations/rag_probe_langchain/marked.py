@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import assert_never
@@ -84,8 +85,9 @@ def _kept(run: Run, before: Mapping[str, Ids], after: Sequence[Found]) -> Ids | 
 
 
 def reranked(run: Run, ids: Ids) -> Rerank:
-    """The passages in their new order, with the latest scores."""
+    """The passages in their new order, with the latest scores; of one that stands there twice, none is known."""
     run.request.documents.rescored.clear()
     known = run.request.documents.scores
-    scores = tuple([known.get(name) for name in ids])
+    places = Counter(ids)
+    scores = tuple([known.get(name) if places[name] == 1 else None for name in ids])
     return Rerank(step=run.name, ids=ids, scores=scores if any(score is not None for score in scores) else ())

@@ -61,6 +61,20 @@ def test_what_is_thinned_out_is_no_reranking(source, ids):
         assert verdict(source, ids) == (False, fallen(source, ids))
 
 
+@given(lists, st.data())
+def test_what_a_list_left_out_of_a_passages_places_is_no_reranking(source, data):
+    """A passage may stand in a list several times, as where all chunks of a document go by its id."""
+    kept = tuple(name for name in source if data.draw(st.booleans()))
+    assert verdict(source, kept) == (False, fallen(source, kept))
+
+
+@given(st.lists(distinct.filter(bool), min_size=1, max_size=4), st.permutations(range(4)))
+def test_what_stages_inside_let_through_is_no_change_in_whatever_order_they_ended(results, order):
+    """As branches side by side, of which one found only what another found too."""
+    ended = [results[place] for place in order if place < len(results)]
+    assert changes({}, {f"branch {place}": ids for place, ids in enumerate(results)}, ended) == []
+
+
 @given(states, lists)
 def test_what_holds_something_new_is_no_change(before, after):
     assert changes(before, {"": (*after, "new")}, ()) == []

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.documents import Document
-from langchain_core.runnables import RunnableLambda, RunnablePassthrough
+from langchain_core.runnables import RunnableLambda, RunnableParallel, RunnablePassthrough
 
 from rag_probe import attributes as a
 from rag_probe_langchain import steps
@@ -87,6 +87,28 @@ def test_other_scores_are_a_rerank():
     assert line.endswith("rag.rerank.scores=[0.0, 1.0, 2.0, 3.0, 4.0]")
 
 
+@pytest.mark.parametrize("pairs", [False, True])
+def test_a_passage_that_stands_in_a_list_twice_with_two_scores_was_not_rescored(pairs):
+    """As where all chunks of a document go by its id: which of them has which score is not known."""
+    found = [
+        Document(id=name, page_content=f"{name} {place}", metadata={} if pairs else {"score": 1 - place / 10})
+        for place, name in enumerate("aab")
+    ]
+
+    def scored(found):
+        return [(each, 1 - place / 10) for place, each in enumerate(found)]
+
+    def bare(found):
+        return [each[0] if pairs else each for each in found]
+
+    kept = (scored, list, tuple) if pairs else (list, tuple)
+    assert run(*kept, bare, found=found) == []
+    (line,) = run(*kept, turned, bare, found=found)
+    assert line == (
+        'rag.rerank turned | rag.rerank.ids=["b", "a", "a"] rag.rerank.scores=[0.8] rag.rerank.scores_at=[0]'
+    )
+
+
 def test_the_best_of_another_order_is_a_rerank_and_a_filter():
     def best(found):
         return sorted(found, key=lambda each: each.id)[:3]
@@ -120,6 +142,32 @@ def test_a_sort_in_place_is_seen():
 
     (line,) = run(sort)
     assert line.startswith('rag.rerank sort | rag.rerank.ids=["gift", "old"')
+
+
+def test_a_passage_that_two_searches_gave_two_scores_was_not_rescored_by_whoever_copies_both():
+    first, second = passages("staff"), passages("gift", "staff")
+    searches = RunnableParallel(one=Search(found=first), two=Search(found=second))
+
+    def both(found):
+        return found["one"] + found["two"]
+
+    def copied(found):
+        return [each.model_copy() for each in found]
+
+    app = rag(steps=RunnableLambda(lambda found: QUESTION) | searches | both | copied)
+    recorder = Recorder()
+    app.invoke(QUESTION, {**recorder.config, "max_concurrency": 1})
+    assert [line for line in recorder.names() if "rag.filter" in line or "rag.rerank" in line] == []
+
+
+@pytest.mark.parametrize("names", [("few", "many"), ("many", "few")])
+def test_searches_side_by_side_filter_nothing_where_one_finds_less(names):
+    searches = {"few": Search(found=passages("staff")), "many": Search(found=passages("gift", "staff"))}
+    both = RunnableParallel({name: searches[name] for name in names})
+    app = rag(steps=RunnableLambda(lambda found: QUESTION) | both | RunnableLambda(lambda found: found["many"]))
+    recorder = Recorder()
+    app.invoke(QUESTION, {**recorder.config, "max_concurrency": 1})
+    assert [line for line in recorder.names() if "rag.filter" in line or "rag.rerank" in line] == []
 
 
 def test_nothing_kept_is_a_fact():
