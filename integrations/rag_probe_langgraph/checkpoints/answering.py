@@ -11,7 +11,7 @@ from rag_probe.stages import Answer, Citations
 from rag_probe.wire.answer import OUTCOMES
 from rag_probe_langchain.answer import answer_of, answer_text
 from rag_probe_langgraph.checkpoints.evidence import Evidence
-from rag_probe_langgraph.checkpoints.roles import says_answers
+from rag_probe_langgraph.checkpoints.roles import role_of, says_answers
 
 
 class Answered(NamedTuple):
@@ -29,8 +29,8 @@ _NOTHING: Final = Answered(None)
 def answered(evidence: Evidence, error: str | None, *, waiting: bool, whole: bool) -> Answered:
     """Nothing yet while the graph waits.
 
-    Silence says nothing of a turn that is not whole, nor where no channel is read as the answer: it may stand where
-    nobody can read it.
+    Silence says nothing of a turn that is not whole, nor where no channel is read as the answer, or one holds it in
+    another form than text: it may stand where nobody can read it.
     """
     if error is not None:
         return Answered(Answer(outcome="error"))
@@ -44,10 +44,16 @@ def answered(evidence: Evidence, error: str | None, *, waiting: bool, whole: boo
     if not whole and read.answer.content is None:
         return _NOTHING
     answer = replace(read.answer, citations=_resolved(read.answer.citations, evidence))
-    if answer.content is None and "answer.outcome" in read.inferred and not says_answers(evidence.roles):
+    unseen = not says_answers(evidence.roles) or _is_structure(evidence)
+    if answer.content is None and "answer.outcome" in read.inferred and unseen:
         told = replace(answer, outcome=None)
         return _NOTHING if told == Answer() else Answered(told)
     return Answered(answer, read.inferred, answer_text(evidence.request, output))
+
+
+def _is_structure(evidence: Evidence) -> bool:
+    """Whether something stands in a channel of answers that is no text, such as fields of a structured answer."""
+    return any(value and role_of(channel, evidence.roles) == "answer" for channel, value in evidence.output.items())
 
 
 def _resolved(citations: Citations | None, evidence: Evidence) -> Citations | None:

@@ -180,3 +180,21 @@ def test_where_no_channel_is_read_as_the_answer_silence_is_no_abstention(store, 
     (path,) = mapped_by(store, **roles)
     assert path.answer is None
     assert "answer.outcome" in path.not_captured
+
+
+@pytest.mark.parametrize(
+    ("written", "outcome"),
+    [
+        ({"reply": "weeks", "sources": [1]}, None),
+        ([{"reply": "weeks"}], None),
+        (7, None),
+        ({}, "abstained"),
+        (None, "abstained"),
+    ],
+)
+def test_an_answer_that_is_no_text_is_no_abstention(store, written, outcome):
+    """As `with_structured_output` leaves it: nobody knows which field is the text, and yet something was said."""
+    graph(store.saver, lambda state: {"answer": written}).invoke({"question": "q"}, CONFIG)
+    (path,) = read(store)
+    assert (path.answer and path.answer.outcome) == outcome
+    assert ("answer.outcome" in path.not_captured) == (outcome is None)
