@@ -24,6 +24,7 @@ from rag_probe.stages import (
     ToolCall,
 )
 from rag_probe_collector.assembly.answering import Origin, answer_from, context_of, origin_of
+from rag_probe_collector.assembly.around import Around, around
 from rag_probe_collector.assembly.decisions import filtered, only_drops, permitted, reranked
 from rag_probe_collector.assembly.gaps import not_captured
 from rag_probe_collector.assembly.noted import noted
@@ -66,8 +67,9 @@ def evidence_path(question: Question) -> EvidencePath:
     path = _stages(known, answer)
     if not _is_answered(known, answer):  # what stood in the prompt of a call that nobody got the answer of
         guesses = ("context",) if path.context is not None and known.origin.generation is not None else ()
-    if path.filtered is not None and path.filtered.kept is not None and only_drops(known.record.of(Filtering)):
-        guesses = (*guesses, "filtered.kept")
+    path, beside = _with_others(path, known.record)
+    if path.filtered is not None and path.filtered.kept is not None:
+        guesses = (*guesses, *(["filtered.kept"] if beside.ids or only_drops(known.record.of(Filtering)) else []))
     marks = noted(parts, _answering(known))
     return replace(
         path,
@@ -80,7 +82,7 @@ def evidence_path(question: Question) -> EvidencePath:
         identity=root.identity,
         error=known.error,
         inferred=tuple(dict.fromkeys((*marks.inferred, *guesses))),
-        not_captured=not_captured(path, known.record, (*_cut_verdicts(root), *marks.not_captured)),
+        not_captured=not_captured(path, known.record, (*_cut_verdicts(root), *_unsure(beside), *marks.not_captured)),
         warnings=tuple(_warnings(known)),
         partial=marks.partial or not known.whole,
     )
@@ -88,6 +90,21 @@ def evidence_path(question: Question) -> EvidencePath:
 
 def _cut_verdicts(root: Root) -> tuple[str, ...]:
     return () if root.verdicts is None or root.verdicts.count is None else ("verdicts",)
+
+
+def _with_others(path: EvidencePath, found: Record) -> tuple[EvidencePath, Around]:
+    """With the passages that went around the filters among those that passed."""
+    contexts = [ran.stage.context for ran in found.of(Generation)]
+    prompts = frozenset([name for context in (*contexts, path.context) if context is not None for name in context.ids])
+    beside = around(found.of(Filtering), found.of(Retrieval), prompts)
+    filtered = path.filtered
+    if filtered is None or filtered.kept is None or not beside.ids:
+        return path, beside
+    return replace(path, filtered=replace(filtered, kept=tuple(dict.fromkeys((*filtered.kept, *beside.ids))))), beside
+
+
+def _unsure(beside: Around) -> tuple[str, ...]:
+    return () if beside.decided else ("filtered.kept",)
 
 
 def _know(question: Question) -> _Known:

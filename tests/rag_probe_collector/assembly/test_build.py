@@ -221,6 +221,26 @@ class TestDecisions:
         assert path.filtered.kept == ()
         assert "filtered" not in path.not_captured
 
+    def test_a_search_beside_the_filtered_one_does_not_look_filtered_out(self):
+        """Decided by a prompt that its passages stood in, or by its having come later."""
+        dense, fresh = stage(2, found("a", "b"), 1, 1), stage(3, Filtering(kept=("a",), dropped=("b",)), 1, 5)
+        seen = path_of(workflow(1), dense, stage(4, found("c", "d"), 1, 1), fresh, stage(5, drafted("a", "c"), 1, 9))
+        later = path_of(workflow(1), dense, fresh, stage(4, found("c", "d"), 1, 8))
+        for path in (seen, later):
+            assert path.filtered.kept == ("a", "c", "d")
+            assert "filtered.kept" in path.inferred
+            assert "filtered.kept" not in path.not_captured
+
+    def test_where_it_cannot_be_decided_what_passed_was_not_captured(self):
+        spans = [workflow(1), stage(2, found("a", "b"), 1, 1), stage(4, found("c"), 1, 1), stage(5, drafted("a"), 1, 9)]
+        path = path_of(*spans, stage(3, Filtering(kept=("a",), dropped=("b",)), 1, 5))
+        assert path.filtered.kept == ("a",)
+        assert "filtered.kept" in path.not_captured
+        whole = path_of(*spans, stage(3, Filtering(kept=("a",), dropped=("b", "c")), 1, 5))
+        assert "filtered.kept" not in (*whole.not_captured, *whole.inferred)
+        kept_alone = path_of(*spans, stage(3, Filtering(kept=("a",)), 1, 5))
+        assert "filtered.kept" not in (*kept_alone.not_captured, *kept_alone.inferred)
+
     def test_of_one_that_told_only_its_drops_the_rest_was_kept_inferred(self):
         """Nothing was said of what passed: that is not, that nothing did."""
         check = PermissionCheck(ids=("d",), decisions=("deny",))
