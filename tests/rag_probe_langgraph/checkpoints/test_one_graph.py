@@ -71,6 +71,8 @@ FORK_GAPS: Final[Mapping[str, str]] = {
     "retrieved": "a node from the cache makes no callback: nobody saw its search",
     "retrievals": "a node from the cache makes no callback: nobody saw its search",
     "nodes.retrieve": "a node from the cache makes no callback",
+    "partial": "what the state that it goes on from was made of, another question's trace tells",
+    "warnings": "which the trace says",
 }
 SHARED: Final = [("retrieve", "ok"), *[("grade", "ok")] * 5, ("gather", "ok"), ("assemble", "ok"), ("build", "ok")]
 ENDING: Final = [("approve", "answered"), ("send", "ok")]
