@@ -54,10 +54,10 @@ GAPS: Final[Mapping[str, str]] = {
     "nodes.approve.answered": "the trace knows that a node asked and was answered, not what",
     "generations": _CALLS,
     "answer.generation": _CALLS,
-    "tools": "a state without messages tells of no tools",
 }
 """Of both questions: what differs, and why it must."""
 FIRST_GAPS: Final[Mapping[str, str]] = {
+    "tools": "a state without messages tells of no tools",
     "retrievals.name": "a store knows the node that wrote the passages, a trace the retriever that found them",
     "retrievals.query": "what a node asked its retriever stands in no channel",
     "retrievals.latency_ms": _BOUNDS,
