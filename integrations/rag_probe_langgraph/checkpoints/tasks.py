@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple, cast
 
@@ -61,7 +61,7 @@ def tasks_of(turn: Turn, store: Store, reader: Reader) -> list[Task]:
 
 
 def _along(
-    chain: Iterable[Saved], inner: Mapping[str, Iterable[Saved]], store: Store, reader: Reader, namespace: str
+    chain: Iterable[Saved], inner: Mapping[str, Sequence[Saved]], store: Store, reader: Reader, namespace: str
 ) -> Iterator[Task]:
     for saved, after in pairwise([*chain, None]):
         assert saved is not None
@@ -72,15 +72,24 @@ def _along(
             task = _task(saved, after, task_id, node, writes, reader)._replace(sent=sent)
             if edited and task.outcome in ("ok", "no_write"):
                 continue  # it belongs to the branch that went on without the edit
-            inside = inner.get(f"{namespace}{node}:{task_id}")
+            within = f"{namespace}{node}:{task_id}"
+            inside = inner.get(within)
             if inside is None:
+                within = f"{namespace}{node}"
+                inside = _kept_by(saved, inner.get(within, ()))
+            if not inside:
                 yield task
             else:  # its own writes come after those of the subgraph inside it
                 yield task._replace(writes=())
-                yield from _along(inside, inner, store, reader, f"{namespace}{node}:{task_id}|")
+                yield from _along(inside, inner, store, reader, f"{within}|")
                 yield task._replace(outcome=None)
         if edited and after is not None:
             yield _edit(saved, after, store)
+
+
+def _kept_by(above: Saved, kept: Iterable[Saved]) -> list[Saved]:
+    """What a subgraph with a memory of its own (`checkpointer=True`) did for this checkpoint, among all its turns."""
+    return [one for one in kept if entries(one.metadata.get("parents")).get(above.namespace) == above.id]
 
 
 def _by_task(saved: Saved) -> dict[str, list[Write]]:

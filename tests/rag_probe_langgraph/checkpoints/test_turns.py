@@ -198,3 +198,19 @@ def test_an_answer_that_is_no_text_is_no_abstention(store, written, outcome):
     (path,) = read(store)
     assert (path.answer and path.answer.outcome) == outcome
     assert ("answer.outcome" in path.not_captured) == (outcome is None)
+
+
+def test_a_subgraph_with_a_memory_of_its_own_is_read_with_the_turn_that_ran_it(store):
+    """`checkpointer=True`: its namespace names no task, and holds all turns of the thread."""
+    built = StateGraph(State)
+    built.add_node("inner", graph(True))
+    built.add_node("polish", lambda state: {"answer": state["answer"] + "!"})
+    built.add_edge(START, "inner")
+    built.add_edge("inner", "polish")
+    app = built.compile(checkpointer=store.saver)
+    for question in ("one", "two"):
+        app.invoke({"question": question}, CONFIG)
+    for path, question in zip(read(store), ("one", "two"), strict=True):
+        assert [step.stage.name for step in path.nodes] == ["inner", "retrieve", "draft", "polish"]
+        assert [step.stage.name for step in path.retrievals] == ["retrieve"]
+        assert (path.question.text, path.answer.content.text) == (question, f"To {question}!")
