@@ -140,10 +140,12 @@ def make_current(run: Run) -> None:
 
     Of a run without a span, the nearest one around it, where the context was lost on the way, as in a bare thread.
     """
+    request = run.request
+    if not run.spanned and request.peers is None and _is_inside(request):
+        return
     own = run.shown()
     if own is None:
         return
-    request = run.request
     with request.lock:
         if request.peers is not None:
             find_theirs(run)
@@ -156,6 +158,14 @@ def make_current(run: Run) -> None:
     lost = own is run or ambient.trace_id != said.trace_id
     if said.is_valid and ambient.span_id != said.span_id and lost:
         attach(set_span_in_context(span))
+
+
+def _is_inside(request: Request) -> bool:
+    """Whether the ambient span belongs to the question's trace already: most steps run in the context of others."""
+    root = request.root
+    if root is None or root.span is None:
+        return False
+    return get_current_span().get_span_context().trace_id == root.span.get_span_context().trace_id
 
 
 def _measure(each: Run | StageSpan, request: Request) -> None:
