@@ -19,10 +19,14 @@ class FilterRecorder(Recorder):
         self._dropped: list[tuple[str, str | None]] = []
 
     def keep(self, *items: object) -> None:
-        """These passages go on; with none, it is a fact that nothing did."""
+        """These passages go on; with none, it is a fact that nothing did.
+
+        Where all lack an id, it is not known what did.
+        """
         self.noted = True
-        kept = self._kept = self._kept or []
-        kept.extend(name for item in items if (name := self._id(item)) is not None)
+        names = [name for item in items if (name := self._id(item)) is not None]
+        if names or not items:
+            self._kept = [*(self._kept or ()), *names]
 
     def drop(self, item: object, reason: str | None = None) -> None:
         """A passage that does not; `reason` is a short code, as `superseded`."""

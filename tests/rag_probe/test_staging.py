@@ -317,6 +317,13 @@ def test_a_decorated_context_builder(run):
     assert run.recorded == [(ContextAssembly(step="pack", ids=("a",), dropped=("b",), budget=Budget(limit=10)), None)]
 
 
+def test_passages_without_an_id_that_go_on_are_not_nothing(run):
+    with stage("filter", step="fresh") as s:
+        s.keep(Odd())
+        s.drop("a")
+    assert run.recorded == [(Filtering(step="fresh", kept=None, dropped=("a",)), None)]
+
+
 def test_a_decorated_filter_that_keeps_nothing(run):
     @stage("filter")
     def none(passages):

@@ -105,7 +105,10 @@ def _revisions(path: EvidencePath) -> dict[str, str]:
 
 
 def _kept(path: EvidencePath) -> dict[str, tuple[Range, ...] | None]:
-    """A passage that is whole anywhere in the context is not cut; else its surviving ranges add up."""
+    """A passage that is whole anywhere in the context is not cut; else its surviving ranges add up.
+
+    Of one that nobody knows to be whole, it is not known what survived.
+    """
     context = path.context
     if context is None or not (context.kept or context.truncated):
         return {}
@@ -115,7 +118,7 @@ def _kept(path: EvidencePath) -> dict[str, tuple[Range, ...] | None]:
         ranges = context.kept[place] if context.kept else ()
         if ranges:
             found[passage] = (found.get(passage) or ()) + ranges
-        elif context.truncated and context.truncated[place]:
+        elif context.truncated and context.truncated[place] is not False:
             found.setdefault(passage, None)
         else:
             whole.add(passage)

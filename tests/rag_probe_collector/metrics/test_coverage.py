@@ -110,6 +110,7 @@ CUT = case("a", "a", requirements=(needs("a", start=10, end=20),))
         (((0, 12), (13, 30)), True, 0),
         (((11, 20),), True, 0),
         ((), True, None),
+        ((), None, None),
     ],
 )
 def test_a_crucial_sentence_lost_in_truncation_is_lost(kept, truncated, right):
