@@ -36,6 +36,8 @@ def open_source(spec: str, options: SourceOptions | None = None) -> Source:
     if scheme != "checkpoints" and (options.mapping is not None or options.traces is not None):
         option = "--map" if options.mapping is not None else "--traces"
         raise SourceError(f"{option}: only for checkpoints, {spec!r} is a source of kind {scheme}")
+    if options.traces is not None and _split(options.traces)[0] == "checkpoints":
+        raise SourceError(f"--traces: expected traces to join, {options.traces!r} is a store of checkpoints")
     opened = _opener(scheme)(location, options)
     return opened if options.traces is None else JoinedSource(opened, open_source(options.traces))
 

@@ -270,6 +270,12 @@ def test_other_sources_take_no_such_option(place, tmp_path, capsys, option):
     assert f"{option}: only for checkpoints" in capsys.readouterr().err
 
 
+def test_checkpoints_are_no_traces(place, capsys):
+    place.run(checked(checkpointer=place.saver), ASKED)
+    assert run(["paths", f"checkpoints:sqlite:///{place.file}", "--traces", f"checkpoints:sqlite:///{place.file}"]) == 2
+    assert "--traces: expected traces to join" in capsys.readouterr().err
+
+
 def run(arguments: list[str]) -> int:
     with pytest.raises(SystemExit) as end:
         main(arguments)
