@@ -26,7 +26,6 @@ from rag_probe_langchain.peers.theirs import find_theirs
 from rag_probe_langchain.request import Request
 from rag_probe_langchain.resuming import resume
 from rag_probe_langchain.run import Call, Kind, Prompt, Run
-from rag_probe_langchain.runs import OPEN
 from rag_probe_langchain.scan import holds_none, lists_in, mapping, snapshot
 from rag_probe_langchain.spans import begin_root
 from rag_probe_langchain.steering import goes_on
@@ -54,9 +53,9 @@ def begin(  # noqa: C901 - one frame for the hot path
     In one frame for all that stands inside a question: every call costs as much as the rest of it.
     """
     key = run_id.int
-    if key in OPEN:
+    if key in runs.OPEN:
         return None
-    parent = around() if parent_id is None else OPEN.get(parent_id.int)
+    parent = around() if parent_id is None else runs.OPEN.get(parent_id.int)
     if parent is None:
         if parent_id is not None and runs.is_late(key, parent_id.int):
             return None
@@ -81,7 +80,7 @@ def begin(  # noqa: C901 - one frame for the hot path
         find_theirs(run)
     if len(request.runs) >= runs.RUNS:
         _make_room(request)
-    OPEN[key] = request.runs[key] = run
+    runs.OPEN[key] = request.runs[key] = run
     if kind != "chain":
         arrived(run)
     elif run.node is not None:
