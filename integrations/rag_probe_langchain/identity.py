@@ -15,7 +15,6 @@ from rag_probe.measured import number
 from rag_probe.policy import CapturePolicy
 from rag_probe.stages import Chunks
 from rag_probe_langchain.keyed import first_of, keyed
-from rag_probe_langchain.plain import plain
 from rag_probe_langchain.rows import Metadata, Rows, rows_of
 
 _SHORTEST: Final = 32
@@ -39,10 +38,6 @@ def columns_of(rows: Rows, policy: CapturePolicy, seen: int) -> Chunks:
     there is a key); `position` (the text is too short for an unkeyed hash: its number among the passages of the
     question, of which `seen` came before).
     """
-    texts = tuple([policy.text(text) for text in rows.texts]) if policy.content else ()
-    found = plain(rows, policy)
-    if found is not None:
-        return Chunks(**found._asdict(), texts=texts)
     ids, rules = _ids(rows, policy, seen)
     wanted = (policy.document_keys, policy.revision_keys, policy.tenant_keys, policy.score_keys)
     documents, revisions, tenants, scores = keyed(rows.metadata, wanted)
@@ -53,7 +48,7 @@ def columns_of(rows: Rows, policy: CapturePolicy, seen: int) -> Chunks:
         revisions=_words(revisions),
         tenants=_words(tenants),
         scores=_scores(scores),
-        texts=texts,
+        texts=tuple([policy.text(text) for text in rows.texts]) if policy.content else (),
     )
 
 

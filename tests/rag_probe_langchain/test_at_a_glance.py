@@ -36,7 +36,6 @@ def looked_at(run, _outputs):
 
 
 GLANCES = (
-    (identity, "plain", nothing),
     (documents, "plain", nothing),
     (documents, "rows_of", repaired),
     (identity, "rows_of", repaired),

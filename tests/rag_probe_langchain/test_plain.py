@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from unittest.mock import patch
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.documents import Document
 
 from rag_probe.policy import CapturePolicy
-from rag_probe.stages import Content, Retrieval
+from rag_probe.stages import Chunks, Content, Retrieval
 from rag_probe.wire.retrieval import encode_plain, encode_retrieval
-from rag_probe_langchain import identity
 from rag_probe_langchain.documents import Documents
+from rag_probe_langchain.identity import identify
 from rag_probe_langchain.plain import plain
 from rag_probe_langchain.rows import rows_of
 
@@ -47,10 +45,9 @@ def state(documents):
 
 @given(usual | unusual, policies)
 def test_at_a_glance_or_one_by_one_the_columns_are_the_same(rows, policy):
-    found = passages(rows)
-    at_a_glance = identity.identify(found, policy, 0)
-    with patch.object(identity, "plain", lambda *_: None):
-        assert repr(identity.identify(found, policy, 0)) == repr(at_a_glance)
+    at_a_glance, one_by_one = plain(rows_of(passages(rows)), policy), identify(passages(rows), policy, 0)
+    if at_a_glance is not None:
+        assert repr(Chunks(**at_a_glance._asdict())) == repr(one_by_one)
 
 
 @given(usual | unusual, policies, st.integers(0, 2))

@@ -51,9 +51,10 @@ def demo(*, out: _Out = None, keep: _Keep = False, model: _Model = None) -> int:
         spool = (home if keep else scratch) / "demo.db"
         _prepared(home, spool)
         with _collector(spool, scratch) as (collector, listeners):
-            progress.print("collector  " + "  ".join(f"otlp/{name} {address}" for name, address in listeners.items()))
+            where = "  ".join(f"otlp/{name} {address}" for name, address in listeners.items())
+            progress.print(f"collector  {where}", markup=False, soft_wrap=True)
             for line in _ask(listeners, model, scratch):
-                progress.print(line, markup=False)
+                progress.print(line, markup=False, soft_wrap=True)
             if collector.stop() != 0:
                 raise InputError(f"demo: the collector failed: {_reason(collector)}")
         _score(spool, data, home)
@@ -61,7 +62,7 @@ def demo(*, out: _Out = None, keep: _Keep = False, model: _Model = None) -> int:
     console = Console(highlight=False)
     console.print(table(verdicts, console.width))
     if out or keep:
-        progress.print(f"report     {home}" + (f"  spool {spool}" if keep else ""), markup=False)
+        progress.print(f"report     {home}" + (f"  spool {spool}" if keep else ""), markup=False, soft_wrap=True)
     return int(any(verdict.right is False for verdict in verdicts))
 
 

@@ -31,13 +31,13 @@ def read_write(evidence: Evidence, node: str, channel: str, value: object, *, gi
     role = role_of(channel, evidence.roles)
     if isinstance(value, Unreadable):
         evidence.closed[channel] = value.why
-    elif role == "verdict" and read_verdict(evidence, channel, value, given=given):
-        pass
     elif given and role in (None, "answer") and isinstance(value, str):
         if role == "answer":
             evidence.drafts.wrote(channel, value, named=True)
-    else:
-        _read(evidence, node, channel, None if role == "verdict" else role, value)
+    elif role != "verdict":
+        _read(evidence, node, channel, role, value)
+    elif not read_verdict(evidence, channel, value, given=given):
+        _read(evidence, node, channel, None, value)
 
 
 def _read(evidence: Evidence, node: str, channel: str, role: Role | None, value: object) -> None:
