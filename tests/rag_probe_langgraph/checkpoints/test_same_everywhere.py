@@ -15,10 +15,11 @@ from langgraph.types import CachePolicy, Command, Send, interrupt
 from rag_probe.path import EvidencePath
 from rag_probe.policy import CapturePolicy
 from rag_probe_langgraph import RagProbeGraphHandler
-from tests.rag_probe_langchain.apps import ANSWER, Scripted, Search, as_text, passages
+from tests.rag_probe_langchain.apps import ANSWER, Scripted, Search, passages
 from tests.rag_probe_langchain.recorded import Recorder
 from tests.scenarios.recording import paths_of
 
+from .everything import assembling
 from .stores import akept, kept, read
 
 
@@ -31,11 +32,6 @@ class Desk(TypedDict, total=False):
     drafts: Annotated[list[str], operator.add]
     approved: bool
     answer: str
-
-
-class Inner(TypedDict, total=False):
-    kept: list[Document]
-    context: str
 
 
 def retrieve(state: Desk) -> Desk:
@@ -52,10 +48,6 @@ def grade(state: dict[str, Any]) -> Desk:
 
 def gather(state: Desk) -> Desk:
     return {"kept": [each for each in state["documents"] if each.id in state["graded"]]}
-
-
-def build(state: Inner) -> Inner:
-    return {"context": as_text(state["kept"])}
 
 
 def draft(state: Desk) -> Desk:
@@ -77,15 +69,11 @@ def send(state: Desk) -> Desk:
 
 def desk(saver: Any) -> Any:
     """Fan-out, subgraph, loop, node cache, interrupt."""
-    inner = StateGraph(Inner)
-    inner.add_node("build", build)
-    inner.add_edge(START, "build")
-    inner.add_edge("build", END)
     built = StateGraph(Desk)
     built.add_node("retrieve", retrieve, cache_policy=CachePolicy())
     for node in (grade, gather, draft, approve, send):
         built.add_node(node.__name__, node)
-    built.add_node("assemble", inner.compile())
+    built.add_node("assemble", assembling())
     built.add_edge(START, "retrieve")
     built.add_conditional_edges("retrieve", spread, ["grade"])
     built.add_edge("grade", "gather")
