@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import netrc
 import os
 from collections.abc import Iterator
 from functools import partial
@@ -20,6 +21,8 @@ _DEFAULT: Final = _BY_PROTOCOL["http/protobuf"]
 OTLP: Final = frozenset(_BY_PROTOCOL.values())
 """Those that hold a connection, which is a process's own."""
 _GRPC_PORT: Final = 4317
+_IMPORTED: Final = (netrc,)
+"""`requests` imports it with its first request: what a thread imports while the app forks stays locked in the child."""
 
 
 class Signal(NamedTuple):

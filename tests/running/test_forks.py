@@ -114,7 +114,7 @@ def test_no_lock_stays_held_in_a_child(arrived: Arrived) -> None:
         from rag_probe import configure
         from tests.running.desk import ask
         telemetry = configure()
-        ask("thread")  # modules that are being imported at a fork stay locked: that is Python's, and nobody mends it
+        ask("thread")  # LangChain imports with its first question: a module being imported at a fork stays locked
         stop = threading.Event()
 
         def busy(work):
@@ -139,3 +139,19 @@ def test_no_lock_stays_held_in_a_child(arrived: Arrived) -> None:
     ran(program, arrived.environment())
     asked = [question for question in arrived.questions() if question != "thread"]
     assert asked == sorted(f"child {number}" for number in range(20))
+
+
+@pytest.mark.parametrize("protocol", ["http/protobuf", "grpc"])
+def test_the_first_export_imports_nothing(arrived: Arrived, protocol: str) -> None:
+    """A thread that exports for the first time while the app forks leaves no module locked in the child."""
+    program = """
+        import sys
+        from rag_probe import configure
+        from tests.running.desk import ask
+        telemetry = configure()
+        ask("first")
+        before = {*sys.modules}
+        assert telemetry.flush()
+        assert {*sys.modules} == before, {*sys.modules} - before
+    """
+    ran(program, {**arrived.environment(protocol), "OTEL_METRICS_EXPORTER": "otlp"})
