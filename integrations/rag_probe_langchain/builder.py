@@ -11,7 +11,7 @@ from rag_probe.attributes import Attributes
 from rag_probe.wire.context import ids_of_context
 from rag_probe_langchain.context import Seen
 from rag_probe_langchain.request import Request
-from rag_probe_langchain.spans import beside
+from rag_probe_langchain.spans import add_stage
 
 SHORTEST: Final = 16
 """Characters below which a text may reappear by chance."""
@@ -24,7 +24,7 @@ def record_builders(request: Request, prompt: str, seen: Seen, call: Attributes)
     """
     for step in [step for step in request.texts if _reappears(step.text, prompt, seen)]:
         request.texts.remove(step)
-        beside(step.run, ids_of_context(call, step.run.name), step.ended)
+        add_stage(step.run, ids_of_context(call, step.run.name), step.ended)
 
 
 def _reappears(text: str, prompt: str, seen: Seen) -> bool:

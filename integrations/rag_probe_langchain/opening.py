@@ -23,13 +23,11 @@ def question_of(request: Request) -> Content | None:
 def title(run: Run) -> str:
     """The conventions' span name, else ours: low cardinality always."""
     name = run.name
-    if run.request.options.beside:
-        return _title_beside(run)
     match run.kind:
         case "retriever":
             return "retrieval"
         case "model":
-            operation, model, *_ = run.call or _MODEL
+            operation, model, *_ = called(run)
             return f"{operation} {model}" if model else operation
         case "tool":
             return f"execute_tool {name}"
@@ -44,25 +42,12 @@ def title(run: Run) -> str:
 def stage_title(stage: StageSpan) -> str:
     """The same for a stage that is no run; its attributes say which one it is."""
     kind = stage.attributes.get(a.STAGE)
-    if kind == "retrieval" and not stage.run.request.options.beside:
-        return "retrieval"
-    return f"rag.{kind} {stage.attributes.get(a.STEP_NAME, stage.run.name)}"
+    return "retrieval" if kind == "retrieval" else f"rag.{kind} {stage.attributes.get(a.STEP_NAME, stage.run.name)}"
 
 
-def _title_beside(run: Run) -> str:
-    """Under another instrumentation's span of the same step: what ours is about."""
-    match run.kind:
-        case "retriever":
-            return f"rag.retrieval {run.name}"
-        case "model":
-            model = (run.call or _MODEL).model
-            return f"rag.generation {model}" if model else "rag.generation"
-        case "tool":
-            return f"rag.tool {run.name}"
-        case "chain":
-            if run.node is not None:
-                return f"rag.node {run.node.name}"
-            return f"rag.{run.mark or ('answer' if run.parent is None else 'agent')} {run.name}"
+def called(run: Run) -> Call:
+    """Which operation of which model a model's run is."""
+    return run.call or _MODEL
 
 
 def operation_of(run: Run) -> str | None:
@@ -71,7 +56,7 @@ def operation_of(run: Run) -> str | None:
         case "retriever":
             return "retrieval"
         case "model":
-            return (run.call or _MODEL).operation
+            return called(run).operation
         case "tool":
             return "execute_tool"
         case "chain":

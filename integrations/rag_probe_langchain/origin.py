@@ -17,16 +17,17 @@ from rag_probe_langchain.nodes import thread_of
 from rag_probe_langchain.options import Options
 from rag_probe_langchain.peers.looking import peers_of
 from rag_probe_langchain.question import question_in
-from rag_probe_langchain.request import Request, Writer
+from rag_probe_langchain.request import Request, SpanWriter
 from rag_probe_langchain.spans import writer_of
 from rag_probe_langchain.tokens import tokenizer_of
+from rag_probe_langchain.writing import Writer
 
 
 def new_request(options: Options, inputs: object, metadata: Mapping[str, object], now: int) -> Request:
     """State for a root run that starts at `now` (nanoseconds since the epoch)."""
     context = ambient.get_current()
     provider = options.provider or trace.get_tracer_provider()
-    writer = writer_of(provider, options.scope)
+    writer = writer_of(provider, options)
     meter = meter_of(options.meter_provider, options.scope)
     unset = options.provider is None and isinstance(provider, trace.ProxyTracerProvider)
     if meter is None and (unset or isinstance(writer.tracer, trace.NoOpTracer)):
@@ -70,7 +71,7 @@ def unheard(policy: CapturePolicy) -> Request:
     )
 
 
-def _unrecorded(options: Options, writer: Writer, context: ambient.Context, now: int) -> Request:
+def _unrecorded(options: Options, writer: SpanWriter, context: ambient.Context, now: int) -> Request:
     """Nobody listens, and nobody will until the question is over: it is not even read."""
     request = Request(
         options=options,

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from threading import RLock
 from typing import Final, NamedTuple, Protocol
 
 from langchain_core.messages import BaseMessage
 from opentelemetry.context import Context
-from opentelemetry.trace import Link, Tracer
+from opentelemetry.trace import Link, Span
 
 from rag_probe.attributes import Value
 from rag_probe.current import Told
@@ -53,15 +52,27 @@ class StageSpan(NamedTuple):
     ended: int
 
 
-@dataclass(slots=True, eq=False)
-class Writer:
-    """What a question's spans are written by."""
+class SpanWriter(Protocol):
+    """What a question's spans are written by: `writing.Writer`."""
 
-    tracer: Tracer
-    limit: int | None = None
-    """Characters that a value may have; None: any."""
-    choosy: bool = False
-    """Whether it has refused a question before."""
+    choosy: bool
+    """Whether a sampler has refused a question before."""
+
+    def span_of(self, run: Run) -> Span:
+        """The span of a run, started if it was not."""
+        ...
+
+    def start(self, run: Run) -> Span:
+        """Start it."""
+        ...
+
+    def write(self, ended: Run | StageSpan) -> Span:
+        """All of it."""
+        ...
+
+    def current_of(self, run: Run, shown: Run) -> Span | None:
+        """The ambient span of its body."""
+        ...
 
 
 class Watch(Protocol):
@@ -78,7 +89,7 @@ class Request:
     def __init__(
         self,
         options: Options,
-        writer: Writer,
+        writer: SpanWriter,
         context: Context,
         tags: CaseTags,
         identity: Identity | None,

@@ -11,7 +11,7 @@ from rag_probe_langchain import pauses, runs
 from rag_probe_langchain.pauses import Pause
 from rag_probe_langchain.request import Request
 from rag_probe_langchain.run import Run
-from rag_probe_langchain.spans import flush, link_root, span_of
+from rag_probe_langchain.spans import flush, link_root
 
 _MADE = 2
 """Model calls that are remembered over a pause."""
@@ -25,7 +25,7 @@ def pause_node(run: Run) -> None:
         run.request.paused = True
     if run.node is not None:
         flush(run.request)
-        _remember(run.request, run.node.task_id, span_of(run).get_span_context())
+        _remember(run.request, run.node.task_id, _context(run))
 
 
 def fail_node(run: Run) -> None:
@@ -37,7 +37,7 @@ def fail_node(run: Run) -> None:
 def fail_graph(request: Request) -> None:
     """A question failed, and its spans are written."""
     for task, run in list(request.failed.items())[-_FAILED:]:
-        _remember(request, task, span_of(run).get_span_context(), failed=True)
+        _remember(request, task, _context(run), failed=True)
 
 
 def pause_graph(run_id: UUID | None, checkpoint_id: str) -> None:
@@ -51,7 +51,7 @@ def pause_graph(run_id: UUID | None, checkpoint_id: str) -> None:
         flush(run.request)
         shown = run.shown()
         if run.request.recording and shown is not None:
-            _remember(run.request, checkpoint_id, span_of(shown).get_span_context())
+            _remember(run.request, checkpoint_id, _context(shown))
 
 
 def resume_graph(run_id: UUID | None, checkpoint_id: str) -> None:
@@ -87,5 +87,8 @@ def _is_inside_node(run: Run) -> bool:
 
 def _remember(request: Request, task: str | None, span: SpanContext, *, failed: bool = False) -> None:
     if request.root is not None:
-        root = span_of(request.root).get_span_context()
-        pauses.remember(request.thread, task, span, root, tuple(request.made[-_MADE:]), failed=failed)
+        pauses.remember(request.thread, task, span, _context(request.root), tuple(request.made[-_MADE:]), failed=failed)
+
+
+def _context(run: Run) -> SpanContext:
+    return run.request.writer.span_of(run).get_span_context()

@@ -17,7 +17,7 @@ from rag_probe_langchain.known import found, passed, union
 from rag_probe_langchain.parents import Made, Source, origins, with_parents
 from rag_probe_langchain.run import Ids, Inner, Run
 from rag_probe_langchain.scan import sequence
-from rag_probe_langchain.spans import beside
+from rag_probe_langchain.spans import add_stage
 
 _TOP_K: Final = ("gen_ai.retrieval.top_k", "top_k", "k")
 """Metadata keys of a retriever's own settings."""
@@ -112,7 +112,7 @@ def _ranked(run: Run, chunks: Chunks, seen: dict[str, set[float | None]], ended:
     source = lists.pop() if len(lists) == 1 else came
     if verdict(source, came, rescored=rescored, ranks=True).reranked:
         stage = Rerank(step=run.name, ids=chunks.ids, scores=chunks.scores if rescored else ())
-        beside(run, encode_rerank(stage, run.request.options.policy.max_items), ended, late=True)
+        add_stage(run, encode_rerank(stage, run.request.options.policy.max_items), ended, late=True)
 
 
 def _scores_seen(run: Run) -> dict[str, set[float | None]]:

@@ -21,7 +21,7 @@ from rag_probe_langchain.request import Request, TextStep
 from rag_probe_langchain.retrieval import retrieval_attributes
 from rag_probe_langchain.run import Ids, Inner, Run
 from rag_probe_langchain.scan import Found, holds_none, lists_in, mapping, sequence, shape_of, texts_in
-from rag_probe_langchain.spans import beside
+from rag_probe_langchain.spans import add_stage
 from rag_probe_langchain.trace_policy import held
 
 
@@ -88,7 +88,7 @@ def _marked(run: Run, after: Sequence[Found], outputs: object, ended: int) -> di
         _texts(run, before, outputs, ended)
     if run.node is None:
         return said
-    beside(run, said, ended)
+    add_stage(run, said, ended)
     return {}
 
 
@@ -132,9 +132,9 @@ def _changed(run: Run, change: Change, ended: int) -> None:
     cap = run.request.options.policy.max_items
     dropped = tuple([name for name in change.dropped if name not in run.denied]) if run.denied else change.dropped
     if change.moved:
-        beside(run, encode_rerank(reranked(run, change.after), cap), ended, late=change.late)
+        add_stage(run, encode_rerank(reranked(run, change.after), cap), ended, late=change.late)
     if dropped:
-        beside(run, _filtering(run.name, change.after, dropped, cap), ended, late=change.late)
+        add_stage(run, _filtering(run.name, change.after, dropped, cap), ended, late=change.late)
     narrowed(run.parent, run.request, change.after)
     passed(run.parent, run.request, change.after, change.before)
 
@@ -151,7 +151,7 @@ def _rescored(run: Run, ids: Ids, ended: int) -> None:
     rescored = run.request.documents.rescored
     if rescored and not rescored.isdisjoint(ids):
         rescored.clear()
-        beside(run, encode_rerank(reranked(run, ids), run.request.options.policy.max_items), ended)
+        add_stage(run, encode_rerank(reranked(run, ids), run.request.options.policy.max_items), ended)
 
 
 def _retrieved(run: Run, news: Sequence[object], ended: int, *, added: bool) -> None:
@@ -169,7 +169,7 @@ def _retrieved(run: Run, news: Sequence[object], ended: int, *, added: bool) -> 
     passed(run.parent, run.request, made.chunks.ids)
     attributes = retrieval_attributes(run, run.inputs, made.chunks)
     attributes[a.INFERRED] = ("retrievals", "retrieved") if made.guessed else ("retrievals",)
-    beside(run, attributes, ended)
+    add_stage(run, attributes, ended)
 
 
 def _texts(run: Run, before: Mapping[str, Ids], outputs: object, ended: int) -> None:
