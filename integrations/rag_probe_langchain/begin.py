@@ -59,7 +59,7 @@ def begin(  # noqa: C901 - one frame for the hot path
     if parent is None:
         if parent_id is not None and runs.is_late(key, parent_id.int):
             return None
-        return _begin_question(options, kind, key, name, inputs, tags, metadata or _NOTHING, call)
+        return _begin_question(options, kind, run_id, name, inputs, tags, metadata or _NOTHING, call)
     request = parent.request
     if not request.recording:
         runs.add_silent(key, request)
@@ -119,7 +119,7 @@ def _model(metadata: Mapping[str, object], named: Mapping[object, object]) -> st
 def _begin_question(
     options: Options,
     kind: Kind,
-    key: int,
+    run_id: UUID,
     name: str | None,
     inputs: object,
     tags: Sequence[str] | None,
@@ -128,21 +128,21 @@ def _begin_question(
 ) -> Run | None:
     now = time.time_ns()
     request = new_request(options, inputs, metadata, now)
-    run = Run(key, kind, (name or kind)[:LONGEST], request, None, now, inputs, metadata)
+    run = Run(run_id.int, kind, (name or kind)[:LONGEST], request, None, now, inputs, metadata)
     run.call = call
-    _root(run, tags)
+    _root(run, run_id, tags)
     arrived(run)
     return run if request.recording and not runs.is_over(run) else None
 
 
-def _root(run: Run, tags: Sequence[str] | None) -> None:
+def _root(run: Run, run_id: UUID, tags: Sequence[str] | None) -> None:
     run.spanned = True
     run.request.root = run
     given_up = runs.stale(run.started)
     if given_up is not None:
         give_up(given_up)
     runs.add_root(run)
-    watch(run)
+    watch(run, run_id)
     if not run.request.recording:
         return
     run.agent = is_agent(run.metadata, _NOTHING)

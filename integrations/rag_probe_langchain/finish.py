@@ -76,12 +76,15 @@ def fail(run_id: UUID, error: BaseException, ending: Ending, outputs: object = N
     _end(run, key, ending, outputs, None if left else error)
 
 
-def give_up(run: Run, error: BaseException | None = None) -> None:
-    """End a run that nobody else will, perhaps by an `error`; with a root, its question."""
+def give_up(run: Run, error: BaseException | None = None, since: int = 0) -> None:
+    """End a run that nobody else will, perhaps by an `error`; with a root, its question.
+
+    `since`: when it was left, where that is known; nanoseconds since the epoch.
+    """
     with run.request.lock:
         if runs.take(run.key) is not None:
             run.partial = True
-            _end(run, run.key, incomplete, None, error)
+            _end(run, run.key, incomplete, None, error, since)
 
 
 def end_open(provider: object) -> None:
@@ -102,9 +105,11 @@ def incomplete(run: Run, _outputs: object, _ended: int) -> dict[str, Value]:
             return {}
 
 
-def _end(run: Run, key: int, ending: Ending, outputs: object, error: BaseException | None = None) -> None:
+def _end(
+    run: Run, key: int, ending: Ending, outputs: object, error: BaseException | None = None, since: int = 0
+) -> None:
     request = run.request
-    request.touched = now = time.time_ns()
+    request.touched = now = max(since, request.touched) if since else time.time_ns()
     if not request.recording:
         if key == run.key:  # the root itself: its runs stand for one another
             runs.leftovers(request)

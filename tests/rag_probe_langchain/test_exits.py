@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import time
 from contextlib import suppress
 from uuid import UUID, uuid4
 
 import pytest
 from langchain_core.runnables import RunnableGenerator, RunnableLambda
 from langchain_core.tools import StructuredTool
+from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from opentelemetry.trace import StatusCode
 
 from rag_probe import attributes as a
 from rag_probe.policy import CapturePolicy
-from rag_probe_langchain import runs
+from rag_probe_langchain import runs, watching
 
 from .apps import ANSWER, Scripted, Search, allowed, as_text, passages, rag
 from .recorded import Recorder, assert_nothing_open, assert_well_formed
@@ -166,13 +168,14 @@ async def test_what_is_cancelled_ends_with_its_task_whatever_it_is(kind):
     assert_well_formed(recorder.spans)
 
 
-async def test_a_search_that_a_timeout_ended_ends_with_the_task_that_went_on():
+@pytest.mark.parametrize("kind", ["model", "retriever"])
+async def test_what_a_timeout_ended_ends_with_the_task_that_went_on(kind):
     recorder, waiting = Recorder(), Waiting()
 
     async def answer():
         with suppress(TimeoutError):
             async with asyncio.timeout(0.01):
-                await waiting.made("retriever").ainvoke(QUESTION, recorder.config)
+                await waiting.made(kind).ainvoke(QUESTION, recorder.config)
         return "Sorry."
 
     assert await asyncio.create_task(answer()) == "Sorry."
@@ -180,6 +183,111 @@ async def test_a_search_that_a_timeout_ended_ends_with_the_task_that_went_on():
     (root,) = recorder.spans
     assert root.attributes[a.PARTIAL] is True
     assert a.ERROR_TYPE not in root.attributes
+
+
+@pytest.mark.parametrize("kind", ["chain", "model", "retriever", "tool"])
+async def test_what_a_timeout_ended_ends_while_its_task_goes_on(kind):
+    """A worker's task asks one question after the other, for days."""
+    recorder, waiting = Recorder(), Waiting()
+    with suppress(TimeoutError):
+        async with asyncio.timeout(0.01):
+            await waiting.made(kind).ainvoke(asked_of(kind), recorder.config)
+    await ended()
+    assert_well_formed(recorder.spans)
+
+
+@pytest.mark.parametrize("turns", range(8))
+async def test_a_batch_that_is_cancelled_at_once_ends_all_its_questions(turns):
+    recorder, waiting = Recorder(), Waiting()
+    task = asyncio.create_task(waiting.made("chain").abatch([QUESTION, QUESTION], recorder.config))
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await ended()
+    assert len(recorder.spans) in (0, 2)
+    assert_well_formed(recorder.spans)
+
+
+@pytest.mark.parametrize("kind", ["model", "retriever", "tool", "chain"])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_loop_that_was_closed_meanwhile_leaves_its_questions_to_the_next_one(kind):
+    """LangChain's own frames cannot even raise then, as Python says of each of them."""
+    recorder = Recorder()
+
+    async def ask():
+        waiting = Waiting()
+        task = asyncio.create_task(waiting.made(kind).ainvoke(asked_of(kind), recorder.config))
+        await asyncio.wait_for(waiting.reached.wait(), 10)
+        return task
+
+    loop = asyncio.new_event_loop()
+    task = loop.run_until_complete(ask())
+    loop.close()
+    del task
+    gc.collect()
+    Search(found=passages("gift")).invoke(QUESTION, recorder.config)
+    assert len([span for span in recorder.spans if span.parent is None]) == 2
+    assert_well_formed(recorder.spans)
+
+
+@pytest.mark.parametrize("kind", ["chain", "model", "retriever", "tool"])
+def test_what_a_loop_cancels_when_it_ends_does_not_stay_open(kind):
+    """`asyncio.run` gives its last tasks a few turns only; a view of Flask or a task of Celery has one loop each."""
+    recorder = Recorder()
+
+    async def ask():
+        waiting = Waiting()
+        asked = asyncio.create_task(waiting.made(kind).ainvoke(asked_of(kind), recorder.config))
+        await asyncio.wait_for(waiting.reached.wait(), 10)
+        return not asked.done()
+
+    assert asyncio.run(ask())
+    left = time.time_ns()
+    Search(found=passages("gift")).invoke(QUESTION, recorder.config)
+    first, *_, last = sorted(recorder.spans, key=lambda span: span.start_time)
+    assert first.attributes[a.ERROR_TYPE].endswith("CancelledError")
+    assert first.end_time <= left <= last.end_time
+    assert_well_formed(recorder.spans)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, GeneratorExit])
+def test_a_search_that_was_interrupted_ends_with_the_next_question(error):
+    """Of all else LangChain tells the end; a notebook, or a worker of gevent, goes on."""
+    recorder = Recorder()
+    with pytest.raises(error):
+        Search(found=[], error=error()).invoke(QUESTION, recorder.config)
+    gc.collect()
+    Search(found=passages("gift")).invoke(QUESTION, recorder.config)
+    assert [span.attributes.get(a.PARTIAL) for span in recorder.named("retrieval")] == [True, None]
+    assert_well_formed(recorder.spans)
+
+
+@pytest.mark.parametrize("start", ["on_chain_start", "on_retriever_start"])
+async def test_runs_that_are_told_with_a_new_id_object_each_time_are_not_taken_for_left(start):
+    """By a bridge that reads them from somewhere: nobody holds its ids."""
+    recorder, key = Recorder(), uuid4().int
+    getattr(recorder.handler, start)(None, "q", run_id=UUID(int=key), name="bridged")
+    for _ in range(100):
+        await asyncio.sleep(0)
+    assert key in runs.OPEN
+    recorder.handler.on_chain_end("a", run_id=UUID(int=key))
+    (root,) = recorder.spans
+    assert a.PARTIAL not in root.attributes
+    assert_well_formed(recorder.spans)
+
+
+def test_sync_questions_within_a_task_leave_nothing_in_the_loop():
+    async def ask():
+        loop = asyncio.get_running_loop()
+        before = len(loop._ready)
+        for _ in range(3):
+            Search(found=passages("gift")).invoke(QUESTION, recorder.config)
+        return [handle for handle in list(loop._ready)[before:] if not handle.cancelled()]
+
+    recorder = Recorder()
+    assert asyncio.run(ask()) == []
 
 
 @pytest.mark.parametrize("app", ["chain", "model"])
@@ -213,12 +321,26 @@ async def test_a_stream_that_changes_tasks_goes_on():
     assert_well_formed(recorder.spans)
 
 
+async def test_cancelled_questions_that_nobody_records_are_forgotten():
+    """Neither of those that ended is anything kept, when the next one begins."""
+    for _ in range(3):
+        recorder, waiting = Recorder(sampler=ALWAYS_OFF), Waiting()
+        task = asyncio.create_task(waiting.made("model").ainvoke(QUESTION, recorder.config))
+        await asyncio.wait_for(waiting.reached.wait(), 10)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await ended()
+        await rag().ainvoke(QUESTION, recorder.config)
+        assert not watching._left
+
+
 async def test_a_task_of_many_questions_remembers_none():
     recorder = Recorder()
     for _ in range(3):
         await rag().ainvoke(QUESTION, recorder.config)
-    watching = [one for one, _ in asyncio.current_task()._callbacks or () if getattr(one, "__name__", "") == "_over"]
-    assert watching == []
+    left = [one for one, _ in asyncio.current_task()._callbacks or () if getattr(one, "__name__", "") == "_over"]
+    assert left == []
 
 
 async def test_a_cancelled_model_call_ends_with_its_root_and_keeps_its_context():
