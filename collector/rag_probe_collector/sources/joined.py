@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 from typing import Final
 
 from rag_probe.path import EvidencePath
@@ -40,8 +41,10 @@ class JoinedSource:
         """A service or a trace id may come from the trace alone, so that only times select before the join."""
         early = replace(Selection(), since=selection.since, until=selection.until)
         counts = Counter[bool]()
+        questions = self.checkpoints.paths(early)
+        first = list(islice(questions, 1))  # what is wrong with them is said before all traces are read
         with closing(TracedPaths(self.traces.paths(Selection()))) as traced:
-            for stored in self.checkpoints.paths(early):
+            for stored in chain(first, questions):
                 runs = traced.of(stored)
                 counts[bool(runs)] += 1
                 path = join(stored, together(runs)) if runs else stored

@@ -24,6 +24,12 @@ SELECT thread_id, max({id}) FILTER (WHERE checkpoint_ns = '') FROM checkpoints
 GROUP BY thread_id ORDER BY min({id}), thread_id"""
 _CHECKPOINTS: Final = """
 SELECT checkpoint_ns, {id}, {parent}, metadata FROM checkpoints WHERE thread_id = %s ORDER BY {id}"""
+_CHANNELS: Final = """
+SELECT channel FROM checkpoint_writes WHERE thread_id = %s UNION
+SELECT channel FROM checkpoint_blobs WHERE thread_id = %s UNION
+SELECT jsonb_object_keys(checkpoint -> 'channel_versions') FROM checkpoints
+WHERE thread_id = %s AND checkpoint_ns = '' AND {id} = %s
+    AND jsonb_typeof(checkpoint -> 'channel_versions') = 'object'"""
 _WRITES: Final = """
 SELECT checkpoint_ns, checkpoint_id, task_id, {path}, idx, channel, type,
     CASE WHEN %s OR channel = ANY(%s) OR left(channel, 2) = '__' THEN blob END
@@ -74,6 +80,11 @@ class PostgresStore:
         """By their first checkpoint; the ids of all are held."""
         rows = self._query(_THREADS.format(**self._words))
         return {str(thread): str(newest or "") for thread, newest in rows}
+
+    def channels(self, thread: str, newest: str) -> Collection[str]:
+        """Names of channels that it has written, or that its newest checkpoint knows."""
+        found = self._query(_CHANNELS.format(**self._words), (thread, thread, thread, newest))
+        return {str(channel) for (channel,) in found}
 
     def saved(self, thread: str, channels: Collection[str] | None) -> list[Saved]:
         """The checkpoints without their states; before their writes, so that none of these is missing."""

@@ -72,14 +72,22 @@ def load_roles(path: Path) -> Mapping[str, Role]:
         raise SourceError(f"{path}: cannot be read as a mapping of channels ({reason})") from None
     if not isinstance(found, dict) or not found:
         raise SourceError(f"{path}: expected lines like `documents: retrieved`, one a channel")
-    mapping: dict[str, Role] = {}
-    for channel, role in cast("Mapping[object, object]", found).items():
-        if role not in ROLES:
-            raise SourceError(f"{path}: {channel}: expected one of {', '.join(ROLES)}, found {role!r}")
-        mapping[str(channel)] = role
-    if not wanted(mapping):
+    mapping = cast("Mapping[object, object]", found)
+    names = [name for name in mapping if not isinstance(name, str)]
+    if names:  # YAML reads `on` and `no` as true and false
+        raise SourceError(f"{path}: {names[0]!r} is no name of a channel; write it in quotes")
+    roles = checked(cast("Mapping[str, Role]", mapping), f"{path}: ")
+    if not wanted(roles):
         raise SourceError(f"{path}: names no channel to read: a channel that a mapping does not name is ignored anyway")
-    return mapping
+    return roles
+
+
+def checked(roles: Mapping[str, Role], place: str = "") -> Mapping[str, Role]:
+    """The same; raises SourceError for a role that there is none of."""
+    for channel, role in roles.items():
+        if role not in ROLES:
+            raise SourceError(f"{place}{channel}: expected one of {', '.join(ROLES)}, found {role!r}")
+    return roles
 
 
 def wanted(roles: Mapping[str, Role]) -> frozenset[str] | None:

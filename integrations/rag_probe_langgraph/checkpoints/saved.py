@@ -52,10 +52,14 @@ class Saved:
 
 
 class Store(Protocol):
-    """A place that holds checkpoints. Both raise `SourceError`; nothing of it is ever changed."""
+    """A place that holds checkpoints. All raise `SourceError`; nothing of it is ever changed."""
 
     def threads(self) -> Mapping[str, str]:
         """Every thread by its first checkpoint, with the id of its newest one outside of subgraphs ("": none)."""
+        ...
+
+    def channels(self, thread: str, newest: str) -> Collection[str]:
+        """Names of channels that a thread has, without reading it: of its writes, and of its newest checkpoint."""
         ...
 
     def saved(self, thread: str, channels: Collection[str] | None) -> list[Saved]:

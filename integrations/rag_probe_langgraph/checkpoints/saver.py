@@ -9,7 +9,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 
 from rag_probe.protocols import SourceError
-from rag_probe_langgraph.checkpoints.saved import Saved, Write
+from rag_probe_langgraph.checkpoints.saved import Saved, Write, entries
 
 
 class SaverStore:
@@ -19,6 +19,7 @@ class SaverStore:
         self._saver = saver
         self._records: dict[tuple[str, str], Mapping[str, object]] = {}
         """Of the thread that was read last: by namespace and id."""
+        self._channels: set[str] = set()
 
     def threads(self) -> Mapping[str, str]:
         """Every thread; a saver can only be asked for everything, so that the ids of all are held."""
@@ -28,7 +29,13 @@ class SaverStore:
             thread, namespace, name = _place(listed)
             first[thread] = min(name, first.get(thread, name))
             newest[thread] = max(newest.get(thread, ""), "" if namespace else name)
+            self._channels.update(entries(listed.checkpoint.get("channel_versions")))
+            self._channels.update([channel for _, channel, _ in listed.pending_writes or ()])
         return {thread: newest[thread] for thread in sorted(first, key=lambda thread: (first[thread], thread))}
+
+    def channels(self, thread: str, newest: str) -> Collection[str]:  # noqa: ARG002  # the protocol's signature
+        """Those of all threads, which listing them has shown."""
+        return self._channels
 
     def saved(self, thread: str, channels: Collection[str] | None) -> list[Saved]:  # noqa: ARG002  # the protocol's signature
         """Its checkpoints; a saver reads every channel, asked for or not."""

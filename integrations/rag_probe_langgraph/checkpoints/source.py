@@ -13,11 +13,12 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from rag_probe.path import EvidencePath
 from rag_probe.policy import CapturePolicy, policy_from_environment
 from rag_probe.protocols import Progress, Selection, Source, SourceError, SourceOptions
+from rag_probe_langgraph.checkpoints.mapped import Mapped
 from rag_probe_langgraph.checkpoints.marks import roles_in
 from rag_probe_langgraph.checkpoints.path import path_of
 from rag_probe_langgraph.checkpoints.plain import Reader
 from rag_probe_langgraph.checkpoints.postgres import PostgresStore
-from rag_probe_langgraph.checkpoints.roles import Role, load_roles, wanted
+from rag_probe_langgraph.checkpoints.roles import Role, checked, load_roles, wanted
 from rag_probe_langgraph.checkpoints.saved import Store
 from rag_probe_langgraph.checkpoints.saver import SaverStore
 from rag_probe_langgraph.checkpoints.selecting import in_order, is_selected
@@ -82,20 +83,24 @@ class CheckpointSource:
     def _threads(self, done: Collection[str]) -> Iterator[tuple[int, list[EvidencePath]]]:
         reader = Reader(self._serde)
         channels = wanted(self._roles)
-        told = Told(self._roles)
+        told, mapped = Told(self._roles), Mapped(self._roles)
         with closing(self._opener(reader)) as store:
             threads = store.threads()
-            for number, thread in enumerate(threads, 1):
-                if thread not in done:
-                    saved = store.saved(thread, channels)
-                    readings = [path_of(turn, store, reader, self._policy, self._roles) for turn in turns_of(saved)]
-                    for reading in readings:
-                        told.tell(reading)
-                    yield saved[0].at or 0 if saved else 0, [reading.path for reading in readings]
-                if self._progress is not None:
-                    self._progress(number, len(threads))
-        told.held_back(reader)
-        told.unknown()
+            mapped.ask(store, threads)
+            try:
+                for number, thread in enumerate(threads, 1):
+                    if thread not in done:
+                        saved = store.saved(thread, channels)
+                        roles = mapped.read(saved)
+                        readings = [path_of(turn, store, reader, self._policy, roles) for turn in turns_of(saved)]
+                        for reading in readings:
+                            told.tell(reading)
+                        yield saved[0].at or 0 if saved else 0, [reading.path for reading in readings]
+                    if self._progress is not None:
+                        self._progress(number, len(threads))
+            finally:  # also where a limit stops it
+                told.held_back(reader)
+        mapped.end(everything=not done)
 
 
 def open_checkpoints(
@@ -111,7 +116,7 @@ def open_checkpoints(
     `serde` opens what plain reading cannot (encryption); `roles` says the same as a mapping file.
     """
     mapping = None if options is None else options.mapping
-    roles = (roles or {}) if mapping is None else load_roles(mapping)
+    roles = checked(roles or {}) if mapping is None else load_roles(mapping)
     opener = _opener(location)
     opener(Reader()).close()  # what is no store is said at once
     progress = None if options is None else options.progress
@@ -124,8 +129,8 @@ def of_saver(
     policy: CapturePolicy | None = None,
     roles: Mapping[str, Role] | None = None,
 ) -> Source:
-    """What a saver in hand holds, read by its own serialiser."""
-    return CheckpointSource(lambda _: SaverStore(saver), policy or policy_from_environment(), roles or {})
+    """What a saver in hand holds, read by its own serialiser; raises SourceError for a role that there is none of."""
+    return CheckpointSource(lambda _: SaverStore(saver), policy or policy_from_environment(), checked(roles or {}))
 
 
 def of_graph(

@@ -22,6 +22,7 @@ _COLUMNS: Final = {
 }
 _OWN: Final = "__"
 """LangGraph's own channels, which are always read: interrupts, answers, errors, sends."""
+_VERSIONS: Final = "channel_versions"
 _BUSY_S: Final = 5.0
 _EFFECTIVE: Final = os.access in os.supports_effective_ids
 _REMEDY: Final = "expected what langgraph-checkpoint-sqlite writes"
@@ -76,6 +77,11 @@ class SqliteStore:
         )
         return {str(thread): str(newest or "") for thread, newest in rows}
 
+    def channels(self, thread: str, newest: str) -> Collection[str]:
+        """Names of channels that it has written, or that its newest checkpoint knows."""
+        written = self._query("SELECT DISTINCT channel FROM writes WHERE thread_id = ?", (thread,))
+        return {*(str(channel) for (channel,) in written), *entries(self._record(thread, "", newest).get(_VERSIONS))}
+
     def saved(self, thread: str, channels: Collection[str] | None) -> list[Saved]:
         """The checkpoints without their states; before their writes, so that none of these is missing."""
         checkpoints = self._query(
@@ -94,15 +100,18 @@ class SqliteStore:
 
     def checkpoint(self, saved: Saved) -> Mapping[str, object]:
         """One record."""
-        rows = self._query(
-            "SELECT type, checkpoint FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?",
-            (saved.thread, saved.namespace, saved.id),
-        )
-        return entries(self._reader.surface(_blob(*rows[0])) if rows else None)
+        return self._record(saved.thread, saved.namespace, saved.id)
 
     def close(self) -> None:
         """Close the connection."""
         self._connection.close()
+
+    def _record(self, *place: str) -> Mapping[str, object]:
+        rows = self._query(
+            "SELECT type, checkpoint FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?",
+            place,
+        )
+        return entries(self._reader.surface(_blob(*rows[0])) if rows else None)
 
     def _query(self, sql: str, values: Sequence[object] = ()) -> list[tuple[object, ...]]:
         try:

@@ -6,7 +6,6 @@ import logging
 from collections.abc import Mapping
 from typing import Final
 
-from rag_probe.protocols import SourceError
 from rag_probe_langgraph.checkpoints.path import Reading
 from rag_probe_langgraph.checkpoints.plain import Reader
 from rag_probe_langgraph.checkpoints.roles import Role, wanted
@@ -14,20 +13,17 @@ from rag_probe_langgraph.checkpoints.roles import Role, wanted
 _logger: Final = logging.getLogger("rag_probe.checkpoints")
 _MOST: Final = 200
 """Channels that are spoken of."""
-_SHOWN: Final = 20
 
 
 class Told:
     """Remembers what was said."""
 
     def __init__(self, roles: Mapping[str, Role]) -> None:
-        self._mapped = frozenset(wanted(roles) or ())
+        self._mapped = bool(wanted(roles))
         self._said: dict[str, None] = {}
-        self._missing = self._mapped
 
     def tell(self, reading: Reading) -> None:
         """How new channels are read, and which are not."""
-        self._missing -= frozenset((*reading.read_as, *reading.unmapped))
         news = [(channel, " then ".join(roles)) for channel, roles in reading.read_as.items() if self._is_new(channel)]
         idle = [channel for channel in reading.unmapped if self._is_new(channel)]
         parts = ["channels are read as " + ", ".join(f"{channel!r}: {role}" for channel, role in news)] if news else []
@@ -40,15 +36,6 @@ class Told:
         """Which classes were not built, and what stayed closed."""
         for what, count in reader.held_back.most_common(_MOST):
             _logger.warning("%d values arrive as plain data or not at all: %r", count, what)
-
-    def unknown(self) -> None:
-        """Which names of the mapping no channel has; raises SourceError where none has any."""
-        if not self._missing or not self._said:
-            return
-        named, there = (", ".join(map(repr, names)) for names in (sorted(self._missing), list(self._said)[:_SHOWN]))
-        if self._missing == self._mapped:
-            raise SourceError(f"--map: names no channel of these checkpoints ({named}); there are {there}")
-        _logger.warning("--map: no question holds %s; there are %s", named, there)
 
     def _is_new(self, channel: str) -> bool:
         if channel in self._said or len(self._said) >= _MOST:

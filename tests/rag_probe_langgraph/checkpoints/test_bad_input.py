@@ -144,7 +144,7 @@ def test_a_mapping_that_names_no_channel(tmp_path, good, refused, capsys):
     mapping = tmp_path / "map.yaml"
     mapping.write_text("documnts: retrieved\n")
     said = refused(good, "--map", str(mapping))
-    assert "names no channel of these checkpoints ('documnts'); there are " in said
+    assert "names no channel of these checkpoints: 'documnts'; there are " in said
     assert "'passages'" in said
     mapping.write_text("documnts: retrieved\nquestion: question\n")
     with pytest.raises(SystemExit) as end:

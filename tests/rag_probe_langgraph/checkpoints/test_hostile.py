@@ -150,6 +150,9 @@ class Held:
     def threads(self) -> Iterator[str]:
         yield "t"
 
+    def channels(self, thread: str, newest: str) -> Collection[str]:
+        return ()
+
     def saved(self, thread: str, channels: Collection[str] | None) -> list[Saved]:
         return []
 
