@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from typing import Final
 
@@ -14,11 +15,14 @@ UNUSABLE: Final = 2
 BROKEN_PIPE: Final = 141
 """What a shell reports of a program that a closed pipe has ended."""
 INTERRUPTED: Final = 130
+_SELDOM: Final = 50_000
+"""Objects between two looks for cycles: nothing here makes any, and half the time of reading JSON went into them."""
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run a command and exit: with its own code, 2 for unusable input or arguments, quietly when interrupted."""
     make_usable()
+    gc.set_threshold(_SELDOM)
     sys.exit(_run(sys.argv[1:] if arguments is None else arguments))
 
 

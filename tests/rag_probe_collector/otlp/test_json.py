@@ -5,6 +5,7 @@ import contextlib
 import gzip
 import os
 from pathlib import Path
+from unittest.mock import patch
 
 import orjson
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
+from rag_probe_collector.otlp import json as whole_look
 from rag_probe_collector.otlp.json import MAX_DEPTH, OtlpJsonError, parse_otlp_json
 
 SHARED = Path(os.environ.get("RAG_PROBE_SHARED", "../shared"))
@@ -203,3 +205,42 @@ def test_real_files_of_other_instrumentations_are_read_as_the_protobuf_library_r
             request = parse_otlp_json(line)
             assert parse_otlp_json(otlp_json(request)) == request
             assert any(scope.spans for resource in request.resource_spans for scope in resource.scope_spans)
+
+
+broken_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats(allow_nan=False) | short | st.just("7"),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(
+            st.sampled_from(
+                ["stringValue", "intValue", "boolValue", "doubleValue", "arrayValue", "values", "key", "value"]
+            ),
+            inner,
+            max_size=2,
+        )
+    ),
+    max_leaves=8,
+)
+
+
+@given(st.lists(st.fixed_dictionaries({"key": short | st.none(), "value": broken_values}) | broken_values, max_size=3))
+def test_the_quick_look_at_attributes_says_what_the_whole_look_says(attributes):
+    """Also of wrong ones, in the same words."""
+    body = orjson.dumps({"resourceSpans": [{"resource": {"attributes": attributes}}]})
+    quick = outcome(body)
+    with patch.object(whole_look, "LEVELS", MAX_DEPTH + 1):
+        assert outcome(body) == quick
+
+
+def outcome(body: bytes) -> object:
+    try:
+        return parse_otlp_json(body)
+    except OtlpJsonError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("levels", range(24, 36))
+def test_the_quick_look_goes_no_deeper(levels):
+    quick = outcome(nested(levels))
+    with patch.object(whole_look, "LEVELS", MAX_DEPTH + 1):
+        assert outcome(nested(levels)) == quick
