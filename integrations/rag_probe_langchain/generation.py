@@ -16,7 +16,7 @@ from rag_probe.wire.generation import encode_generation
 from rag_probe_langchain.builder import record_builders
 from rag_probe_langchain.calibration import calibrated
 from rag_probe_langchain.context import assemble
-from rag_probe_langchain.earlier import with_earlier
+from rag_probe_langchain.earlier import is_echo, reduced, with_earlier
 from rag_probe_langchain.known import known_to
 from rag_probe_langchain.marks import ROLE, text_of
 from rag_probe_langchain.reading.facts import facts_of
@@ -25,13 +25,14 @@ from rag_probe_langchain.reading.prompt_text import Asked, asked_in
 from rag_probe_langchain.reading.providers import provider_of
 from rag_probe_langchain.reading.usage import Usage
 from rag_probe_langchain.request import Made
-from rag_probe_langchain.run import Prompt, Run
+from rag_probe_langchain.run import Ids, Prompt, Run
+from rag_probe_langchain.shares import share
 from rag_probe_langchain.tokens import ESTIMATE, Tokenizer
 
 _NO_PROMPT: Final = Prompt((), None)
 
 
-def generation_ended(run: Run, outputs: object, _ended: int) -> dict[str, Value]:
+def generation_ended(run: Run, outputs: object, ended: int) -> dict[str, Value]:
     """Note what the model saw and wrote, and say it; a call that failed may come with a part of its output, or none."""
     request = run.request
     documents, policy = request.documents, request.options.policy
@@ -42,8 +43,9 @@ def generation_ended(run: Run, outputs: object, _ended: int) -> dict[str, Value]
     retrieved = documents.any or prompt.last is not None
     seen = assemble(asked.text, prompt.last, request, _tokenizer(run, asked, usage)) if retrieved else None
     context = None if seen is None else seen.stage
-    rested = None if context is None else with_earlier(context, asked.text, request.made)
-    _note(run, message, output, rested or context)
+    rested = _rested(context, asked.text, prompt.last, run) if retrieved else None
+    made = None if output is None else Made(output, None, message, ended)
+    _note(run, asked.text, made, rested or context)
     stage = Generation(
         operation=run.call.operation if run.call is not None else "chat",
         role=text_of(run.metadata, ROLE),
@@ -66,12 +68,22 @@ def generation_ended(run: Run, outputs: object, _ended: int) -> dict[str, Value]
     said = encode_generation(stage, policy.max_items)
     if seen is not None:
         record_builders(request, asked.text, seen, said)
-    elif retrieved:
+    elif retrieved and rested is None:
         said[a.NOT_CAPTURED] = ("context",)
     if rested is not None:
         said = encode_generation(replace(stage, context=rested), policy.max_items)
         said[a.INFERRED] = ("context",)
+    if context is not None and context.dropped:
+        share(run, prompt.last, context.ids, rested or context, said)
     return said
+
+
+def _rested(context: ContextAssembly | None, prompt: str, last: Ids | None, run: Run) -> ContextAssembly | None:
+    """What the call rests on beside what it saw itself; None for nothing."""
+    made = run.request.made
+    if context is None:
+        return reduced(prompt, last, made, run.started) if made else None
+    return with_earlier(context, prompt, made, run.started)
 
 
 def _tokenizer(run: Run, asked: Asked, usage: Usage) -> Tokenizer:
@@ -81,18 +93,19 @@ def _tokenizer(run: Run, asked: Asked, usage: Usage) -> Tokenizer:
     return calibrated(asked.text, usage.input_tokens)
 
 
-def _note(run: Run, message: BaseMessage | None, output: str | None, context: ContextAssembly | None) -> None:
+def _note(run: Run, prompt: str, made: Made | None, context: ContextAssembly | None) -> None:
     """Remember what a model wrote, and of which passages: an answer may be just that, and later passages made of it."""
     request = run.request
     outermost = run.retriever is None
     if outermost:
         known_to(run, request).joining = False
-    if output is None:
+    if made is None:
         return
     if context is not None:
-        request.documents.wrote(output, context.ids)
+        request.documents.wrote(made.text, context.ids)
     if outermost:
-        request.add_made(Made(output, None if context is None else context.ids, message))
+        ids = None if context is None else context.ids
+        request.add_made(made._replace(context=ids, echo=is_echo(made.text, prompt, request.made)))
 
 
 def _worded(

@@ -40,6 +40,20 @@ class Made(NamedTuple):
     """None: not captured."""
     message: BaseMessage | None
     """Which may cite beside its text."""
+    ended: int = 0
+    """Nanoseconds since the epoch."""
+    echo: bool = False
+    """Of a short text: whether it stood in its own prompt, so that a later prompt may have it from elsewhere."""
+
+
+class Share(NamedTuple):
+    """What a call was given of the last known set, where that was not all of it."""
+
+    run: Run
+    last: Ids
+    ids: frozenset[str]
+    dropped: Ids
+    reasons: tuple[str | None, ...]
 
 
 class StageSpan(NamedTuple):
@@ -133,6 +147,8 @@ class Request:
         """Whether a node has a last known set of its own."""
         self.texts: list[TextStep] = []
         self.made: list[Made] = []
+        self.shares: list[Share] = []
+        """Of calls that wait for the question's end."""
         self.told = _NOTHING_TOLD
         self.builder: ContextAssembly | None = None
         """What the app told of the context that it is building: budget, and why passages fell."""

@@ -128,6 +128,8 @@ class Run:
     """Of a node: the last known set as its tasks see it."""
     fan: Fan | None = None
     """Of a graph: the tasks that were sent passages, until another node starts."""
+    waits: bool = False
+    """Of a model call: whether its span is written at its question's end only."""
     built: bool = False
     """Whether the app said inside it what context it built."""
     candidates: list[Inner] | None = None

@@ -1,10 +1,11 @@
 """The spans of a question, written in bursts, since the cold code of an SDK is most of their price.
 
 A finished run waits for its question's end, or for the first end of a run a quarter of a second later: a request that
-takes long is seen while it runs. Parents are started first, with the times at which their runs really started. Where a
-sampler has refused a question, it is asked at the start of every later one. Callbacks attach nothing to the ambient
-context; a body that is wrapped (bodies.py) asks for its span by `make_current`, which starts it and those around it.
-What is written is measured too, where anybody listens to metrics; a question that was refused is only measured.
+takes long is seen while it runs, but for calls that wait (shares.py). Parents are started first, with the times at
+which their runs really started. Where a sampler has refused a question, it is asked at the start of every later one.
+Callbacks attach nothing to the ambient context; a body that is wrapped (bodies.py) asks for its span by `make_current`,
+which starts it and those around it. What is written is measured too, where anybody listens to metrics; a question that
+was refused is only measured.
 
 Every function but `writer_of` and `make_current` is called under the question's lock.
 """
@@ -64,7 +65,8 @@ def end_span(run: Run, ended: int, attributes: dict[str, Value], error: BaseExce
     if run.partial:
         attributes[a.PARTIAL] = True
     request = run.request
-    request.pending.append(run)
+    if not run.waits:
+        request.pending.append(run)
     if request.root is None or request.root.ended:  # of the root itself too, and of what was late by a hair
         flush(request)
     else:

@@ -99,6 +99,15 @@ def _put_all(out: dict[str, Value], stage: ContextAssembly, cap: int) -> None:
         put_known(out, (a.CONTEXT_TOKENIZER, stage.tokenizer))
 
 
+def put_dropped(out: dict[str, Value], dropped: Sequence[str], reasons: Sequence[str | None], cap: int | None) -> None:
+    """Write what fell in place of what `out` says of it."""
+    for name in [name for name in out if name.startswith(a.CONTEXT_DROPPED)]:
+        del out[name]
+    put_columns(out, cap, (a.CONTEXT_DROPPED, dropped), (a.CONTEXT_DROPPED_REASONS, reasons))
+    if dropped:
+        put_count(out, a.CONTEXT_DROPPED_COUNT, len(dropped), None, cap)
+
+
 def put_budget(out: dict[str, Value], budget: Budget | None) -> None:
     """Write what is known of the budget; it may be told where no passage was found."""
     if budget is not None:

@@ -184,7 +184,9 @@ CONTEXT: Final = Section(
             a.CONTEXT_KEPT_AT, "places in the ids, from 0", "which passage the part belongs to; several parts repeat it"
         ),
         Row(a.CONTEXT_DUPLICATE_OF, "ids", "the earlier passage that this one repeats"),
-        Row(a.CONTEXT_DROPPED, "ids", "of the last known set, what is not in the prompt"),
+        Row(
+            a.CONTEXT_DROPPED, "ids", "of the last known set, what is not in the prompt and was given to no other call"
+        ),
         Row(a.CONTEXT_DROPPED_COUNT, "passages", "how many, when the list is cut"),
         Row(a.CONTEXT_DROPPED_REASONS, "short codes", "why, when told; sentences with content on only"),
         Row(a.BUDGET_LIMIT, "tokens", "what the context may take, when told"),

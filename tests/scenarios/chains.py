@@ -39,15 +39,13 @@ def history_aware() -> Any:
     )
 
 
-def retrieval_qa(kind: str) -> Any:
-    answers = (
-        [ANSWER]
-        if kind == "stuff"
-        else ["Thirty days, in the box.", "Thirty days; fourteen in the sale.", "Not gift cards.", ANSWER]
-    )
-    return RetrievalQA.from_chain_type(
-        Scripted(answers=answers), chain_type=kind, retriever=search(), return_source_documents=True
-    )
+def words(text: str) -> list[int]:
+    return [len(word) for word in text.split()]
+
+
+def retrieval_qa(kind: str, *answers: str) -> Any:
+    model = Scripted(answers=list(answers), custom_get_token_ids=words)
+    return RetrievalQA.from_chain_type(model, chain_type=kind, retriever=search(), return_source_documents=True)
 
 
 def conversational() -> Any:
@@ -58,8 +56,25 @@ CHAINS: dict[str, tuple[Any, Any]] = {
     "create_retrieval_chain": (retrieval_chain, {"input": QUESTION}),
     "create_history_aware_retriever": (history_aware, {"input": QUESTION, "chat_history": TALK}),
     "a first question without a history": (history_aware, {"input": QUESTION, "chat_history": []}),
-    "RetrievalQA": (lambda: retrieval_qa("stuff"), {"query": QUESTION}),
-    "RetrievalQA, refined": (lambda: retrieval_qa("refine"), {"query": QUESTION}),
+    "RetrievalQA": (lambda: retrieval_qa("stuff", ANSWER), {"query": QUESTION}),
+    "RetrievalQA, refined": (
+        lambda: retrieval_qa("refine", "Thirty days, in the box.", "Thirty days; fourteen in the sale.", ANSWER),
+        {"query": QUESTION},
+    ),
+    "RetrievalQA, refined from short drafts": (
+        lambda: retrieval_qa("refine", "No.", "No.", "Yes."),
+        {"query": QUESTION},
+    ),
+    "RetrievalQA, ranked": (
+        lambda: retrieval_qa("map_rerank", "Thirty days.\nScore: 50", "Fourteen.\nScore: 90", "None.\nScore: 10"),
+        {"query": QUESTION},
+    ),
+    "RetrievalQA, reduced": (
+        lambda: retrieval_qa(
+            "map_reduce", "Thirty days in the box.", "Fourteen in the sale.", "Not gift cards.", ANSWER
+        ),
+        {"query": QUESTION},
+    ),
     "ConversationalRetrievalChain": (
         conversational,
         {"question": QUESTION, "chat_history": [("How long do I have?", "Thirty days.")]},

@@ -8,8 +8,17 @@ from tests.scenarios.chains import CHAINS
 from tests.scenarios.modes import MODES
 from tests.scenarios.recording import Recording, paths_of, ticking
 
-pytestmark = pytest.mark.filterwarnings("ignore::langchain_core._api.LangChainDeprecationWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::langchain_core._api.LangChainDeprecationWarning", "ignore:The a?apply_and_parse method:UserWarning"
+)
 SAME = [mode for mode in MODES if mode != "invoke"]
+SHARED = (
+    "RetrievalQA, refined",
+    "RetrievalQA, refined from short drafts",
+    "RetrievalQA, ranked",
+    "RetrievalQA, reduced",
+)
+"""Each call saw one passage, and perhaps what others made of theirs; which ranked call answered is a guess."""
 ALL = ("returns", "sale", "gift")
 
 
@@ -34,8 +43,8 @@ def test_the_last_model_wrote_the_answer(name):
     (path,) = paths_of(ask(name).spans)
     assert path.retrieved.ids == ALL
     assert path.answer_generation == len(path.generations) - 1
-    assert path.context.ids == ALL
-    assert path.context.dropped == ()
-    assert ("context" in path.inferred) is (name == "RetrievalQA, refined")  # each call saw one, and the text before
+    assert path.context.ids == (("gift",) if name == "RetrievalQA, ranked" else ALL)
+    assert ("context" in path.inferred) is (name in SHARED)
+    assert {step.stage.context.dropped for step in path.generations if step.stage.context is not None} == {()}
     assert path.answer.outcome == "answered"
     assert path.filtered is path.reranked is None
