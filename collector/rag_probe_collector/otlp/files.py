@@ -15,13 +15,14 @@ from google.protobuf.message import DecodeError
 
 from rag_probe.protocols import SourceError
 from rag_probe_collector.otlp.decode import SpanDecoder
-from rag_probe_collector.otlp.frames import Frame, FrameError, frames
+from rag_probe_collector.otlp.frames import ForeignFileError, Frame, FrameError, frames
 from rag_probe_collector.otlp.messages import MessageError, to_protobuf
 from rag_probe_collector.otlp.plain import open_plain
 from rag_probe_collector.otlp.span import Span
 
 _logger: Final = logging.getLogger("rag_probe.collector")
 _OPEN_FILES: Final = 16
+_REMEDY: Final = "read again once its writer has finished; if it has, spans are lost"
 
 
 class OtlpFiles:
@@ -49,7 +50,7 @@ class OtlpFiles:
         if not self._holding:
             _logger.warning("%s: holds no spans", self._location)
         if self._decoder.rejected:
-            _logger.warning("%d spans without a usable trace id or span id were left out", self._decoder.rejected)
+            self._tell_unread(f"{self._decoder.rejected} spans without a usable trace id or span id were left out")
 
     def load(self, traces: Collection[str]) -> Iterator[list[Span]]:
         """The spans of these traces, which `scan` has seen, message by message."""
@@ -74,16 +75,21 @@ class OtlpFiles:
         except FrameError as error:
             if not self._lenient:
                 raise SourceError(f"{path}: {error}; expected OTLP JSON or protobuf") from None
-            _logger.warning("%s: left out (%s)", path, error)
+            if isinstance(error, ForeignFileError):
+                _logger.warning("%s: left out (%s)", path, error)
+            else:
+                self._tell_unread(f"{path}: the rest of it was left out ({error})")
         if not whole:
-            self._tell_unread(f"{path}: its last message is incomplete and was left out")
+            self._tell_unread(f"{path}: its last message is incomplete and was left out; {_REMEDY}")
 
     def _read(self, path: Path, frame: Frame, file: IO[bytes]) -> list[Span] | None:
         """None for a last message that its writer has not finished."""
+        if frame.ended is False:  # what is there may well be a message by itself
+            return None
         try:
             return self._decode(path, frame, file)
         except SourceError:
-            if frame.last_and_open:
+            if frame.ended is None:
                 return None
             raise
 
@@ -100,7 +106,7 @@ class OtlpFiles:
         if file is None:
             file, whole = open_plain(path)
             if not whole:
-                self._tell_unread(f"{path}: its compressed data breaks off; what comes before is read")
+                self._tell_unread(f"{path}: its compressed data breaks off; {_REMEDY}")
             if len(self._open) >= _OPEN_FILES:
                 self._open.popitem(last=False)[1].close()
         self._open[path] = file

@@ -23,7 +23,11 @@ _PROTOBUF: Final = b"\x0a"
 
 
 class FrameError(ValueError):
-    """Not a file of telemetry; the message says what is wrong."""
+    """What comes cannot be read; the message says what is wrong."""
+
+
+class ForeignFileError(FrameError):
+    """Not a file of telemetry, by its first bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +38,8 @@ class Frame:
     """`line 3`, `message 3`; empty for a file that is one message."""
     offset: int
     length: int
-    last_and_open: bool = False
-    """Nothing follows it, not even a line end: its writer may not have finished it."""
+    ended: bool | None = True
+    """Whether all of it is there; None: nothing follows it, not even a line end, so that nobody knows."""
 
 
 def frames(file: IO[bytes]) -> Iterator[Frame]:
@@ -76,7 +80,7 @@ def _lines(file: IO[bytes]) -> Iterator[Frame]:
         if len(line) > MAX_MESSAGE:
             raise FrameError(f"line {number} is longer than {MAX_MESSAGE:,} bytes")
         if line.strip():
-            yield Frame(f"line {number}", offset, len(line), not line.endswith(b"\n"))
+            yield Frame(f"line {number}", offset, len(line), True if line.endswith(b"\n") else None)
         offset += len(line)
         file.seek(offset)
 
@@ -86,13 +90,13 @@ def _prefixed(file: IO[bytes], size: int) -> Iterator[Frame]:
     while offset < size:
         number += 1
         file.seek(offset)
-        length = int.from_bytes(file.read(_PREFIX), "big")
-        offset += _PREFIX
-        if length > MAX_MESSAGE or (number == 1 and offset + length > size):
-            raise FrameError(
-                "neither OTLP JSON nor protobuf"
-                if number == 1
-                else f"message {number} announces {length:,} bytes; at most {MAX_MESSAGE:,} are read"
-            )
-        yield Frame(f"message {number}", offset, min(length, size - offset), offset + length >= size)
-        offset += length
+        prefix = file.read(_PREFIX)
+        length = int.from_bytes(prefix, "big")
+        offset += len(prefix)
+        if length > MAX_MESSAGE:
+            if number == 1:
+                raise ForeignFileError("neither OTLP JSON nor protobuf")
+            raise FrameError(f"message {number} announces {length:,} bytes; at most {MAX_MESSAGE:,} are read")
+        there = min(length, size - offset)
+        yield Frame(f"message {number}", offset, there, len(prefix) == _PREFIX and there == length)
+        offset += there

@@ -57,11 +57,15 @@ class Review:
 
     @property
     def support(self) -> Counts | None:
-        """(supported, total), whatever is known of correctness; None while a label of support is missing."""
+        """(supported, total), whatever is known of correctness; None while a label of support is missing.
+
+        Of no claims at all nobody has said anything: a share of them would be none.
+        """
         if self.claims is None:
-            return (self.supported_claims or 0, self.total_claims or 0)
+            supported, total = self.supported_claims, self.total_claims
+            return (supported, total) if supported is not None and total else None
         verdicts = [claim.supported for claim in self.claims]
-        return None if None in verdicts else (verdicts.count(True), len(verdicts))
+        return None if not verdicts or None in verdicts else (verdicts.count(True), len(verdicts))
 
 
 Counts: TypeAlias = tuple[int, int]

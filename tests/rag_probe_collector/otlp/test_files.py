@@ -98,6 +98,54 @@ def test_a_last_message_that_is_not_finished_is_left_out_with_a_warning(tmp_path
     assert "last message is incomplete" in caplog.text
 
 
+TWO_SENDERS = request(S(3, trace=2), S(4, service="other"))
+DELIMITED = PREFIXED[: 4 + len(BODIES[0])] + len(TWO_SENDERS.SerializeToString()).to_bytes(4, "big")
+
+
+@pytest.mark.parametrize("there", range(-3, TWO_SENDERS.ByteSize()))
+def test_a_message_that_breaks_off_anywhere_is_left_out_and_told(tmp_path, there):
+    """Also within its length, and where what is there is a message by itself."""
+    path = tmp_path / "traces.pb"
+    whole = DELIMITED + TWO_SENDERS.SerializeToString()
+    path.write_bytes(whole[: len(DELIMITED) + there])
+    files = opened(path)
+    assert ids(files.scan()) == [span_id(1), span_id(2)]
+    assert "read again once its writer has finished; if it has, spans are lost" in "".join(files.unread)
+    path.write_bytes(whole)
+    files = opened(path)
+    assert len(ids(files.scan())) == 4
+    assert not files.unread
+
+
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_a_whole_last_line_is_read_with_and_without_its_end(tmp_path, end):
+    path = tmp_path / "traces.jsonl"
+    path.write_text("\n".join(map(as_json, REQUESTS)) + end)
+    files = opened(path)
+    assert len(ids(files.scan())) == 4
+    assert not files.unread
+
+
+def test_in_a_directory_what_is_left_out_of_telemetry_is_told(tmp_path):
+    """A README is none; a first message that breaks off is, and so is what comes behind one that is too large."""
+    (tmp_path / "README").write_text("not telemetry")
+    (tmp_path / "a.pb").write_bytes(PREFIXED[:40])
+    (tmp_path / "b.pb").write_bytes(PREFIXED + (2**30).to_bytes(4, "big") + BODIES[0])
+    files = opened(tmp_path)
+    assert len(ids(files.scan())) == 4
+    assert [Path(line.partition(":")[0]).name for line in files.unread] == ["a.pb", "b.pb"]
+
+
+def test_spans_without_an_id_are_told(tmp_path):
+    broken = request(S(1), S(2))
+    broken.resource_spans[0].scope_spans[0].spans[1].span_id = b"short"
+    path = tmp_path / "traces.pb"
+    path.write_bytes(broken.SerializeToString())
+    files = opened(path)
+    assert ids(files.scan()) == [span_id(1)]
+    assert [*files.unread] == ["1 spans without a usable trace id or span id were left out"]
+
+
 def test_compressed_data_that_breaks_off_is_read_up_to_there(tmp_path, caplog):
     path = tmp_path / "traces.gz"
     path.write_bytes(gzip.compress(LINES)[:-12])

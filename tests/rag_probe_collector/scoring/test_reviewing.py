@@ -68,6 +68,9 @@ def test_a_cut_text_binds_nothing():
         ((review(path_id=PATH_ID, experiment="other"),), "belongs to another experiment"),
         ((claims(claim(), claim(context=None)),), "a label of its review is missing"),
         ((claims(claim(), claim(correct=None)),), "a label of its review is missing"),
+        ((claims(),), "a label of its review is missing"),
+        ((review(path_id=PATH_ID, total_claims=0, supported_claims=0),), "a label of its review is missing"),
+        ((review(path_id=PATH_ID, supported_claims=None),), "a label of its review is missing"),
         ((review(path_id="another:run"), review(path_id=PATH_ID, evidence_version="0")), "the evidence differs"),
     ],
 )
