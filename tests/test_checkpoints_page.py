@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +13,8 @@ from typing import Any, Final, get_args
 import pytest
 
 from rag_probe_langgraph.checkpoints import Role
+from tests.ports import reserved_port
+from tests.rag_probe.programs import PATIENT
 from tests.rag_probe_langgraph.checkpoints.stores import database
 
 PAGE: Final = Path(__file__).parents[1] / "examples" / "langgraph_checkpoints" / "README.md"
@@ -39,19 +40,12 @@ def address() -> str:
 def run(kind: str, block: str, folder: Path, address: str) -> subprocess.CompletedProcess[str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("OTEL_", "RAG_PROBE_"))}
     commands = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))  # as with the virtualenv entered
-    port = free_port()
-    block = block.replace("rag-probe collect", f"rag-probe collect --grpc 127.0.0.1:0 --http 127.0.0.1:{port}")
-    endpoint = f"http://127.0.0.1:{port}"
-    env = kept | {"DATABASE_URL": address, "COLUMNS": "200", "PATH": commands, "OTEL_EXPORTER_OTLP_ENDPOINT": endpoint}
-    command: Any = ["bash", "-ec", block] if kind == "sh" else [sys.executable, "-W", "error", "-c", block]
-    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=120, check=False)
-
-
-def free_port() -> int:
-    """In place of the usual one, where something else may listen."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    env = kept | PATIENT | {"DATABASE_URL": address, "COLUMNS": "200", "PATH": commands}
+    with reserved_port() as port:  # in place of the usual one, where something else may listen
+        block = block.replace("rag-probe collect", f"rag-probe collect --grpc 127.0.0.1:0 --http 127.0.0.1:{port}")
+        env |= {"OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{port}"}
+        command: Any = ["bash", "-ec", block] if kind == "sh" else [sys.executable, "-W", "error", "-c", block]
+        return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=300, check=False)
 
 
 def words(text: str) -> str:

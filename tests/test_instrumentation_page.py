@@ -45,7 +45,7 @@ def spans(tmp_path_factory):
         env=kept,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stderr

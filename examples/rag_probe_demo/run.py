@@ -41,7 +41,7 @@ def run(name: str, experiment: str, model: BaseChatModel) -> Iterator[str]:
     """Send telemetry, ask everything once; yields a line for every question that failed."""
     telemetry = configure(service_name=f"{name}-assistant")
     yield from ask(name, experiment, model, HANDLERS[name](tokenizer=WORDS))
-    telemetry.shutdown()
+    telemetry.shutdown(60)
 
 
 def ask(name: str, experiment: str, model: BaseChatModel, handler: RagProbeCallbackHandler) -> Iterator[str]:

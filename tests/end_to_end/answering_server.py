@@ -41,10 +41,10 @@ class Handler(BaseHTTPRequestHandler):
 def main() -> None:
     telemetry = configure(service_name="answering-server")
     with HTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.timeout = 60
+        server.timeout = 300
         print(server.server_port, flush=True)
         server.handle_request()
-    telemetry.shutdown()
+    telemetry.shutdown(100)
 
 
 if __name__ == "__main__":

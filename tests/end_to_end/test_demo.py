@@ -50,7 +50,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
         "COLUMNS": "80",
     }
     with _started(home, "--out", "out", "--keep", **astray) as process:
-        printed, said = process.communicate(timeout=120)
+        printed, said = process.communicate(timeout=400)
     return Ran(home, process.returncode, printed, said)
 
 
@@ -102,7 +102,7 @@ def test_both_apps_and_both_protocols_took_part(ran: Ran) -> None:
 
 def test_nothing_is_left_behind_where_nothing_is_to_be_kept(tmp_path: Path) -> None:
     with _started(tmp_path) as process:
-        printed, said = process.communicate(timeout=120)
+        printed, said = process.communicate(timeout=400)
     assert process.returncode == 0, said
     assert "26 of 26 cases as planted" in printed
     assert _left(tmp_path) == []
@@ -116,7 +116,7 @@ def test_an_interruption_takes_everything_along(tmp_path: Path, number: signal.S
         assert process.stderr.readline().startswith("collector ")
         assert _family(tmp_path)
         process.send_signal(number)
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=300)
     assert process.returncode == 128 + number
     assert "Traceback" not in said
     assert _left(tmp_path) == []
@@ -126,7 +126,7 @@ def test_an_interruption_takes_everything_along(tmp_path: Path, number: signal.S
 def test_a_place_that_cannot_be_used_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "out" / "demo.db").mkdir(parents=True)
     with _started(tmp_path, "--out", "out", "--keep") as process:
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=300)
     assert process.returncode == 2
     assert said.startswith("rag-probe: demo: out/demo.db: ")
     assert said.count("\n") == 1
@@ -134,7 +134,7 @@ def test_a_place_that_cannot_be_used_is_one_line(tmp_path: Path) -> None:
 
 def test_a_model_that_is_not_to_be_had_is_one_line(tmp_path: Path) -> None:
     with _started(tmp_path, "--model", "nobody:nothing") as process:
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=300)
     assert process.returncode == 2
     assert said.splitlines()[-1].startswith("rag-probe: demo: the security assistant did not run: nobody:nothing: ")
     assert "Traceback" not in said

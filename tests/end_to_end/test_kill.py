@@ -2,7 +2,6 @@
 
 import gzip
 import http.client
-import json
 import signal
 import subprocess
 import sys
@@ -24,11 +23,12 @@ from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 from rag_probe_collector.spool import SpoolReader
 from tests.otlp_batches import spans_in
+from tests.ports import reserved_port
 
 pytestmark = pytest.mark.slow
 
 COMMAND = "from rag_probe_collector.cli import main; main()"
-PATIENCE = 60.0
+PATIENCE = 300.0
 SPANS_PER_BATCH = 20
 BATCHES_BETWEEN_KILLS = 60
 
@@ -38,12 +38,12 @@ Send = Callable[[Batch], bool]
 
 
 class CollectorProcess:
-    """`rag-probe collect` on one spool: at first on free ports, later on the same ones again."""
+    """`rag-probe collect` on one spool and the same ports, again and again."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, grpc: int, http: int) -> None:
         self.db = directory / "spool.db"
         self._ready = directory / "ready.json"
-        self.addresses = {"grpc": "127.0.0.1:0", "http": "127.0.0.1:0"}
+        self.addresses = {"grpc": f"127.0.0.1:{grpc}", "http": f"127.0.0.1:{http}"}
         self.start()
 
     def start(self) -> None:
@@ -58,7 +58,6 @@ class CollectorProcess:
             assert self._process.poll() is None
             assert time.monotonic() < deadline
             time.sleep(0.01)
-        self.addresses = json.loads(self._ready.read_text())
 
     def end(self, number: signal.Signals) -> int:
         self._process.send_signal(number)  # does nothing once it has ended
@@ -165,9 +164,10 @@ def stored(db: Path) -> Counter[SpanId]:
 
 
 def test_every_acknowledged_span_is_stored_exactly_once(tmp_path):
-    collector, load = CollectorProcess(tmp_path), Load()
+    load = Load()
     load.alive.set()
     with ExitStack() as closing:
+        collector = CollectorProcess(tmp_path, *(closing.enter_context(reserved_port()) for _ in range(2)))
         closing.callback(collector.end, signal.SIGKILL)
         threads = [threading.Thread(target=load.run, args=(send,)) for send in clients(collector.addresses, closing)]
         for thread in threads:

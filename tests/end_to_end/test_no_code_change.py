@@ -15,6 +15,7 @@ from rag_probe.protocols import Selection
 from rag_probe_collector.receiver import Collector
 from rag_probe_collector.sources import open_source
 from tests.rag_probe.otlp_server import grpc_receiver, http_receiver
+from tests.rag_probe.programs import PATIENT
 from tests.rag_probe_langchain.apps import ANSWER
 
 ROOT = Path(__file__).parents[2]
@@ -33,10 +34,10 @@ def run(*command: str, **variables: str) -> list[str]:
         "OTEL_METRICS_EXPORTER": "none",
         "OTEL_LOGS_EXPORTER": "none",
         "OTEL_PYTHON_DISABLED_INSTRUMENTATIONS": ",".join(_OTHERS),
-        "no_proxy": "127.0.0.1",
+        **PATIENT,
         **variables,
     }
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout.splitlines()
 

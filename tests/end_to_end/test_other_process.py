@@ -14,6 +14,7 @@ from rag_probe import case
 from rag_probe.protocols import Selection
 from rag_probe_collector.receiver import Collector
 from rag_probe_collector.sources import open_source
+from tests.rag_probe.programs import PATIENT
 
 ROOT = Path(__file__).parents[2]
 QUESTION = "How long does VPN access of contractors last?"
@@ -35,9 +36,9 @@ def test_case_and_experiment_reach_the_path_of_the_other_process(tmp_path: Path)
         ) as tags:
             headers: dict[str, str] = {}
             inject(headers)
-            with urlopen(Request(f"http://127.0.0.1:{port}", QUESTION.encode(), headers), timeout=30) as answer:
+            with urlopen(Request(f"http://127.0.0.1:{port}", QUESTION.encode(), headers), timeout=300) as answer:
                 assert b"[nw-vpn-r1]" in answer.read()
-        assert server.wait(30) == 0
+        assert server.wait(300) == 0
     (path,) = open_source(f"spool:{spool}").paths(Selection())
     assert path.tags == tags
     assert path.service == "answering-server"
@@ -51,4 +52,4 @@ def _server(collector: str) -> subprocess.Popen[str]:
     ours = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
     ours |= {"OTEL_EXPORTER_OTLP_ENDPOINT": f"http://{collector}", "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf"}
     command = [sys.executable, "-m", "tests.end_to_end.answering_server"]
-    return subprocess.Popen(command, cwd=ROOT, env=ours | {"no_proxy": "127.0.0.1"}, stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(command, cwd=ROOT, env=ours | PATIENT, stdout=subprocess.PIPE, text=True)

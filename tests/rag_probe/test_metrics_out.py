@@ -97,7 +97,7 @@ def test_disabled_nothing_is_set_up(received):
 def test_flush_sends_them_and_after_a_shutdown_it_starts_again(received):
     program = """
         assert configure("shop") is handle
-        assert handle.flush()
+        assert handle.flush(100)
         handle.shutdown()
         handle.shutdown()
         provider = metrics.get_meter_provider()
@@ -105,7 +105,7 @@ def test_flush_sends_them_and_after_a_shutdown_it_starts_again(received):
         assert again is not handle and metrics.get_meter_provider() is provider
         with stage("permission", policy="v8") as s:
             s.deny("b")
-        assert again.flush()
+        assert again.flush(100)
         print("flushed")
     """
     done = run(DENY + program, OTEL_METRICS_EXPORTER="otlp", OTEL_EXPORTER_OTLP_ENDPOINT=received.endpoint)
@@ -127,7 +127,7 @@ def test_the_app_s_meter_provider_is_left_alone_unless_we_are_asked_to_join(rece
         assert metrics.get_meter_provider() is provider and handle.readers == ()
         with stage("permission") as s:
             s.deny("b")
-        assert handle.flush()
+        assert handle.flush(100)
         assert "rag.permission.denials" in theirs.get_metrics_data().to_json()
         handle.shutdown()
         with stage("permission") as s:
@@ -146,14 +146,14 @@ def test_the_app_s_meter_provider_is_left_alone_unless_we_are_asked_to_join(rece
 def test_a_forked_child_exports_over_a_connection_of_its_own(received):
     program = """
         import os
-        assert handle.flush()
+        assert handle.flush(100)
         child = os.fork()
         if child == 0:
             with stage("permission", policy="child") as s:
                 s.deny("b")
-            os._exit(0 if handle.flush() else 1)
+            os._exit(0 if handle.flush(100) else 1)
         assert os.waitpid(child, 0)[1] == 0
-        assert handle.flush()
+        assert handle.flush(100)
     """
     done = run(DENY + program, OTEL_METRICS_EXPORTER="otlp", OTEL_EXPORTER_OTLP_ENDPOINT=received.endpoint)
     assert done.stderr == ""
@@ -183,7 +183,7 @@ def test_a_reader_that_is_pulled_and_one_that_cannot_be_had(tmp_path):
     program = """
         (way,) = handle.readers
         assert "rag.permission.denials" in way.reader.get_metrics_data().to_json()
-        assert handle.flush()
+        assert handle.flush(100)
         handle.shutdown()
     """
     done = run(

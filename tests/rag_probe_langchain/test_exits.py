@@ -100,7 +100,7 @@ async def test_a_cancelled_question_ends_as_one():
         await asyncio.Event().wait()
 
     task = asyncio.create_task(rag(steps=RunnableLambda(wait)).ainvoke(QUESTION, recorder.config))
-    await asyncio.wait_for(asked.wait(), 10)
+    await asyncio.wait_for(asked.wait(), 100)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -114,9 +114,11 @@ class Waiting:
 
     def __init__(self):
         self.reached = asyncio.Event()
+        self.at_once = lambda: None
 
     async def wait(self, *args, **kwargs):
         self.reached.set()
+        self.at_once()
         await asyncio.Event().wait()
 
     def made(self, kind):
@@ -146,7 +148,7 @@ def asked_of(kind):
 
 
 async def ended():
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(100):
         while runs.OPEN:
             gc.collect()
             for _ in range(100):
@@ -158,7 +160,7 @@ async def test_what_is_cancelled_ends_with_its_task_whatever_it_is(kind):
     """Alone, searches, models and tools tell no end when they are cancelled: nobody may wait for it for an hour."""
     recorder, waiting = Recorder(), Waiting()
     task = asyncio.create_task(waiting.made(kind).ainvoke(asked_of(kind), recorder.config))
-    await asyncio.wait_for(waiting.reached.wait(), 10)
+    await asyncio.wait_for(waiting.reached.wait(), 100)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -174,7 +176,8 @@ async def test_what_a_timeout_ended_ends_with_the_task_that_went_on(kind):
 
     async def answer():
         with suppress(TimeoutError):
-            async with asyncio.timeout(0.01):
+            async with asyncio.timeout(None) as limit:
+                waiting.at_once = lambda: limit.reschedule(0)
                 await waiting.made(kind).ainvoke(QUESTION, recorder.config)
         return "Sorry."
 
@@ -353,7 +356,7 @@ async def test_a_cancelled_model_call_ends_with_its_root_and_keeps_its_context()
 
     recorder = Recorder()
     task = asyncio.create_task(rag(model=Slow(answers=[])).ainvoke(QUESTION, recorder.config))
-    await asyncio.wait_for(asked.wait(), 10)
+    await asyncio.wait_for(asked.wait(), 100)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -383,7 +386,7 @@ async def test_an_asynchronous_stream_that_is_abandoned_ends_once():
     parts = rag().astream(QUESTION, recorder.config)
     await anext(parts)
     await parts.aclose()
-    async with asyncio.timeout(60):  # LangChain leaves its inner generators to the event loop
+    async with asyncio.timeout(100):  # LangChain leaves its inner generators to the event loop
         while runs.OPEN:
             gc.collect()
             for _ in range(100):
@@ -457,7 +460,7 @@ def test_a_failed_gather_leaves_no_orphans():
             await RunnableLambda(lambda q: q).pipe({"slow": slow, "bad": bad}).ainvoke(QUESTION, recorder.config)
         left = asyncio.all_tasks() - {asyncio.current_task()}
         over.set()
-        await asyncio.wait(left, timeout=10)
+        await asyncio.wait(left, timeout=100)
 
     asyncio.run(ask())
     assert recorder.names() == ['invoke_workflow RunnableSequence | status="ERROR"']

@@ -122,7 +122,7 @@ def test_two_questions_at_once_in_threads_do_not_mix():
     both = threading.Barrier(2)
 
     def meet(found):
-        both.wait(10)
+        both.wait(100)
         return found
 
     def ask(name):
@@ -133,7 +133,7 @@ def test_two_questions_at_once_in_threads_do_not_mix():
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(10)
+        thread.join(100)
     for root in recorder.named("invoke_workflow"):
         mine = [span for span in recorder.spans if span.context.trace_id == root.context.trace_id]
         found = {

@@ -139,7 +139,7 @@ def test_any_history_told_by_several_threads_does(history, threads):
     for worker in workers:
         worker.start()
     for worker in workers:
-        worker.join(30)
+        worker.join(100)
     tell(root_ends)
     for root in list(runs._roots.values()):
         recorder.handler.on_chain_end({}, run_id=UUID(int=root.key))
@@ -237,9 +237,9 @@ def test_a_forked_child_starts_with_nothing():
 
     process = context.Process(target=child)
     process.start()
-    assert reader.poll(30)
+    assert reader.poll(100)
     assert reader.recv() == (0, 1, 0)
-    process.join(10)
+    process.join(100)
     end(recorder.handler, "chain", run, failed=False)
     assert_nothing_open()
 
@@ -254,7 +254,7 @@ def test_a_stage_that_a_fork_cut_in_two_ends_in_its_parent_only():
     def write_for_long(lock):
         with lock:
             entered.set()
-            done.wait(30)
+            done.wait(100)
 
     def answer(question):
         with stage("filter", "freshness") as noted:
@@ -262,13 +262,13 @@ def test_a_stage_that_a_fork_cut_in_two_ends_in_its_parent_only():
             run = runs.current()
             thread = threading.Thread(target=write_for_long, args=(run.request.lock,))
             thread.start()
-            assert entered.wait(30)
+            assert entered.wait(100)
             process = os.fork()
             if process:
                 done.set()
         if process == 0:
             os._exit(len(runs.OPEN))
-        thread.join(30)
+        thread.join(100)
         assert os.waitpid(process, 0)[1] == 0
         return question
 
@@ -283,7 +283,7 @@ def test_many_threads_under_one_root():
     ready = threading.Barrier(8)
 
     def work():
-        ready.wait(10)
+        ready.wait(100)
         for _ in range(25):
             run, inner = uuid4(), uuid4()
             start(recorder.handler, "chain", run, root, {"rag.stage": "filter"})
@@ -295,7 +295,7 @@ def test_many_threads_under_one_root():
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(100)
     end(recorder.handler, "chain", root, failed=False)
     assert len(recorder.named("retrieval")) == 200
     assert len(recorder.named("invoke_workflow")) == 1

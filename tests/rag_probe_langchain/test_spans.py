@@ -189,7 +189,7 @@ def test_starts_and_ends_that_race_leave_nothing(rounds):
         recorder.handler.on_chain_start(None, {"question": "?"}, run_id=root, name="root")
 
         def children(root=root, ready=ready):
-            ready.wait(10)
+            ready.wait(100)
             for _ in range(20):
                 run = uuid4()
                 recorder.handler.on_retriever_start(None, "?", run_id=run, parent_run_id=root, name="search")
@@ -197,9 +197,9 @@ def test_starts_and_ends_that_race_leave_nothing(rounds):
 
         thread = threading.Thread(target=children)
         thread.start()
-        ready.wait(10)
+        ready.wait(100)
         recorder.handler.on_chain_end("answer", run_id=root)
-        thread.join(10)
+        thread.join(100)
     assert_well_formed(recorder.spans)
     assert len(recorder.named("invoke_workflow")) == rounds
 

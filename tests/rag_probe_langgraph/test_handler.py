@@ -322,7 +322,7 @@ async def test_a_cancelled_graph_leaves_nothing_open():
 
     recorded = recorder()
     task = asyncio.create_task(one(wait).ainvoke(QUESTION, recorded.config))
-    await asyncio.wait_for(started.wait(), 10)
+    await asyncio.wait_for(started.wait(), 100)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

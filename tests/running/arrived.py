@@ -15,6 +15,7 @@ from rag_probe_collector.receiver import Collector
 from rag_probe_collector.sources import open_source
 from rag_probe_collector.spool import SpoolReader
 from tests.otlp_batches import spans_in
+from tests.rag_probe.programs import PATIENT
 
 STAGES = {
     "invoke_workflow returns desk",
@@ -35,20 +36,20 @@ class Arrived:
     collector: Collector
 
     def environment(self, protocol: str = "http/protobuf") -> dict[str, str]:
-        """What a program needs to send here, all of it at its end unless it flushes."""
+        """What a program needs to send here, all of it at its end unless it flushes; a busy machine loses nothing."""
         address = self.collector.grpc_address if protocol == "grpc" else self.collector.http_address
         return {
             "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://{address}",
             "OTEL_EXPORTER_OTLP_PROTOCOL": protocol,
             "OTEL_SERVICE_NAME": "desk",
-            "OTEL_BSP_SCHEDULE_DELAY": "600000",
+            **PATIENT,
             "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT": "true",
-            "no_proxy": "127.0.0.1",
         }
 
     def spans(self) -> list[Span]:
         """Each as often as it came."""
-        return spans_in(SpoolReader(self.spool).batches())
+        with SpoolReader(self.spool) as reader:
+            return spans_in(reader.batches())
 
     def names(self) -> list[str]:
         """Of every span, sorted."""

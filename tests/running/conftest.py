@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_probe_collector.receiver import Collector
+from rag_probe_collector.receiver import Collector, Limits
 
 from .arrived import Arrived
 
@@ -16,5 +16,5 @@ from .arrived import Arrived
 def arrived(tmp_path: Path) -> Iterator[Arrived]:
     """What programs of this test send; a collector of its own, on free ports."""
     spool = tmp_path / "spool.db"
-    with Collector(spool) as collector:
+    with Collector(spool, limits=Limits(commit_seconds=100)) as collector:
         yield Arrived(spool, collector)

@@ -15,7 +15,7 @@ from time import monotonic, sleep
 from typing import Protocol
 
 ROOT = Path(__file__).parents[2]
-PATIENCE = 60.0
+PATIENCE = 300.0
 _FOREIGN = ("OTEL_", "RAG_PROBE_", "LANGSMITH_", "LANGCHAIN_")
 
 

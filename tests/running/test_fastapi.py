@@ -17,7 +17,7 @@ from rag_probe import case
 from rag_probe.path import EvidencePath
 
 from .arrived import Arrived
-from .programs import Program, started, until
+from .programs import PATIENCE, Program, started, until
 
 pytestmark = pytest.mark.slow
 
@@ -33,7 +33,7 @@ class Server:
 
     @contextmanager
     def asked(self, place: str, question: str, user: str, headers: dict[str, str]) -> Iterator[HTTPConnection]:
-        with closing(HTTPConnection("127.0.0.1", self.port, timeout=60)) as connection:
+        with closing(HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)) as connection:
             connection.request("GET", f"/{place}?question={quote(question)}", headers={"user": user, **headers})
             yield connection
 

@@ -21,7 +21,7 @@ def test_children_of_a_process_that_has_sent_already(arrived: Arrived, protocol:
         from tests.running.desk import ask
         telemetry = configure()
         ask("sent before")
-        assert telemetry.flush()
+        assert telemetry.flush(100)
         ask("waits")
         children = []
         for name in ("one", "two", "three"):
@@ -30,12 +30,12 @@ def test_children_of_a_process_that_has_sent_already(arrived: Arrived, protocol:
                 delivered = True
                 for number in range(4):
                     ask(f"{name} {number}")
-                    delivered &= telemetry.flush()
+                    delivered &= telemetry.flush(100)
                 os._exit(0 if delivered else 1)
             children.append(child)
         for number in range(4):
             ask(f"parent {number}")
-            assert telemetry.flush()
+            assert telemetry.flush(100)
         for child in children:
             assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     """
@@ -63,7 +63,7 @@ def test_children_of_multiprocessing_send_at_their_end(arrived: Arrived, method:
         if __name__ == "__main__":
             telemetry = configure()
             answer("here")
-            telemetry.flush()
+            telemetry.flush(100)
             context = multiprocessing.get_context({method!r})
             with ProcessPoolExecutor(1, mp_context=context) as pool:
                 list(pool.map(answer, ["one", "two", "three"]))
@@ -131,7 +131,7 @@ def test_no_lock_stays_held_in_a_child(arrived: Arrived) -> None:
             if child == 0:
                 configure()
                 ask(f"child {number}")
-                os._exit(0 if telemetry.flush(20) else 1)
+                os._exit(0 if telemetry.flush(100) else 1)
             codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
         stop.set()
         assert codes == [0] * 20, codes
@@ -151,7 +151,7 @@ def test_the_first_export_imports_nothing(arrived: Arrived, protocol: str) -> No
         telemetry = configure()
         ask("first")
         before = {*sys.modules}
-        assert telemetry.flush()
+        assert telemetry.flush(100)
         assert {*sys.modules} == before, {*sys.modules} - before
     """
     ran(program, {**arrived.environment(protocol), "OTEL_METRICS_EXPORTER": "otlp"})

@@ -9,7 +9,8 @@ from textwrap import dedent
 
 import pytest
 
-from rag_probe_collector.receiver import Collector
+from rag_probe_collector.receiver import Address, Collector
+from tests.ports import reserved_port
 
 from .arrived import Arrived
 from .programs import Program, started, until
@@ -26,7 +27,7 @@ FUNCTION = """
     for number in range(4):
         signal.sigwait([signal.SIGUSR1])
         ask(f"call {number}")
-        print(f"call {number}: {telemetry.flush()}", flush=True)
+        print(f"call {number}: {telemetry.flush(100)}", flush=True)
 """
 
 
@@ -46,22 +47,24 @@ def stands_still(pid: int) -> bool:
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
 @pytest.mark.parametrize("protocol", ["http/protobuf", "grpc"])
-def test_each_call_flushes_and_says_the_truth(arrived: Arrived, protocol: str) -> None:
+def test_each_call_flushes_and_says_the_truth(tmp_path: Path, protocol: str) -> None:
     """While it was frozen the collector has gone, with the connection, and come back."""
-    environ = {**arrived.environment(protocol), "OTEL_EXPORTER_OTLP_TIMEOUT": "2"}
-    collector = arrived.collector
-    addresses = {"grpc": collector.grpc_address, "http": collector.http_address}
-    with started([sys.executable, "-c", dedent(FUNCTION)], environ) as program:
-        program.said("ready")
-        assert called(program, 0) == "True"
-        arrived.assert_answered(["call 0"])
-        collector.stop()
-        with Collector(arrived.spool, **addresses):
-            assert called(program, 1) == "True"
-            arrived.assert_answered(["call 0", "call 1"])
-        assert called(program, 2) == "False"
-        with Collector(arrived.spool, **addresses):
-            assert called(program, 3) == "True"
-            program.signal(signal.SIGCONT)
-            assert program.wait() == 0
+    with reserved_port() as grpc, reserved_port() as http:
+        addresses = {"grpc": Address("127.0.0.1", grpc), "http": Address("127.0.0.1", http)}
+        collector = Collector(tmp_path / "spool.db", **addresses)
+        arrived = Arrived(tmp_path / "spool.db", collector)
+        environ = {**arrived.environment(protocol), "OTEL_EXPORTER_OTLP_TIMEOUT": "12"}  # in vain it tries for 8 s
+        with started([sys.executable, "-c", dedent(FUNCTION)], environ) as program:
+            with collector:
+                program.said("ready")
+                assert called(program, 0) == "True"
+                arrived.assert_answered(["call 0"])
+            with Collector(arrived.spool, **addresses):
+                assert called(program, 1) == "True"
+                arrived.assert_answered(["call 0", "call 1"])
+            assert called(program, 2) == "False"
+            with Collector(arrived.spool, **addresses):
+                assert called(program, 3) == "True"
+                program.signal(signal.SIGCONT)
+                assert program.wait() == 0
     arrived.assert_answered(["call 0", "call 1", "call 3"])

@@ -70,7 +70,7 @@ CELLS = [
     assert rag_probe.configure("desk") is telemetry
     chain.invoke("imported again", {"callbacks": [rag_probe_langchain.RagProbeCallbackHandler()]})
     """,
-    "assert telemetry.flush()",
+    "assert telemetry.flush(100)",
 ]
 """As they are run one after the other in one kernel."""
 

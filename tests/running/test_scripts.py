@@ -22,8 +22,8 @@ ENDINGS = {
     "raise RuntimeError('theirs')": 1,
     "signal.raise_signal(signal.SIGINT)": -signal.SIGINT,
     "signal.signal(signal.SIGTERM, lambda *_: sys.exit(143)); signal.raise_signal(signal.SIGTERM)": 143,
-    "telemetry.flush(); os._exit(4)": 4,
-    "telemetry.flush(); ask('lost'); signal.raise_signal(signal.SIGTERM)": -signal.SIGTERM,
+    "telemetry.flush(100); os._exit(4)": 4,
+    "telemetry.flush(100); ask('lost'); signal.raise_signal(signal.SIGTERM)": -signal.SIGTERM,
 }
 """Ways in which a script ends. The last one loses what was not sent yet, as every program does that does not listen."""
 
@@ -78,16 +78,17 @@ MANY = """
     from opentelemetry import trace
     for number in range(2_000):
         trace.get_tracer("app").start_span(f"span {number}").end()
-    print("worked on", flush=True)
+    from time import monotonic
+    print("worked on until", monotonic(), flush=True)
 """
 
 
 ENDS = {
     "exit": ("", {}, 3),
-    "told": ("configure(exit_timeout=1)", {}, 1),
-    "variable": ("", {"OTEL_BSP_EXPORT_TIMEOUT": "1000"}, 1),
-    "shutdown": ("configure().shutdown(3)", {}, 3),
-    "metrics": ("", {"OTEL_METRICS_EXPORTER": "otlp"}, 3.5),
+    "told": ("configure(exit_timeout=5)", {}, 5),
+    "variable": ("", {"OTEL_BSP_EXPORT_TIMEOUT": "5000"}, 5),
+    "shutdown": ("configure().shutdown(5)", {}, 5),
+    "metrics": ("", {"OTEL_METRICS_EXPORTER": "otlp"}, 3),
 }
 
 
@@ -99,7 +100,7 @@ ENDS = {
     ],
 )
 def test_an_endpoint_that_is_down_keeps_no_script(down: str, protocol: str, end: str) -> None:
-    """Four batches wait; each of them alone may take the 10 s of OTEL_EXPORTER_OTLP_TIMEOUT."""
+    """Four batches wait, and each of them alone may take 600 s: however busy the machine is, that is told apart."""
     last, said, seconds = ENDS[end]
     with socket.create_server(("127.0.0.1", 0), backlog=64) as listener:
         port = listener.getsockname()[1] if down == "silent" else 9
@@ -107,14 +108,15 @@ def test_an_endpoint_that_is_down_keeps_no_script(down: str, protocol: str, end:
             "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{port}",
             "OTEL_EXPORTER_OTLP_PROTOCOL": protocol,
             "OTEL_BSP_SCHEDULE_DELAY": "600000",
+            "OTEL_EXPORTER_OTLP_TIMEOUT": "600",
             "OTEL_SERVICE_NAME": "desk",
             "no_proxy": "127.0.0.1",
             **said,
         }
         with started([sys.executable, "-c", dedent(MANY + f"    {last}")], environ) as program:
-            program.said("worked on")
-            since = monotonic()
+            since = float(program.said("worked on until").split()[-1])
             assert program.wait() == 0
-            assert monotonic() - since < seconds + 2
+            took = monotonic() - since
+        assert (seconds if down == "silent" else 0) <= took < 100
         assert "Traceback" not in program.output
         assert "rag_probe" not in program.output

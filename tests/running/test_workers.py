@@ -15,7 +15,7 @@ import pytest
 from celery import Celery
 
 from .arrived import Arrived
-from .programs import Program, started, until
+from .programs import PATIENCE, Program, started, until
 
 pytestmark = pytest.mark.slow
 
@@ -25,11 +25,12 @@ IN_THE_MASTER = ["in the master", "waits in the master"]
 @pytest.mark.parametrize("protocol", ["http/protobuf", "grpc"])
 def test_workers_of_gunicorn_send_what_they_answered(arrived: Arrived, protocol: str) -> None:
     gunicorn = [sys.executable, "-m", "gunicorn", "--preload", "--workers=2", "--bind=127.0.0.1:0"]
-    with started([*gunicorn, "tests.running.worker:app"], arrived.environment(protocol)) as program:
+    calm = ["--timeout=300", "--graceful-timeout=300", "--no-control-socket"]  # which all of a user's share
+    with started([*gunicorn, *calm, "tests.running.worker:app"], arrived.environment(protocol)) as program:
         port = int(re.findall(r"127\.0\.0\.1:(\d+)", program.said("Listening at"))[0])
 
         def ask(question: str) -> bytes:
-            connection = HTTPConnection("127.0.0.1", port, timeout=60)
+            connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
             connection.request("GET", f"/{question}")
             with connection.getresponse() as response:
                 assert response.status == 200
@@ -69,13 +70,13 @@ def test_children_of_celery_send_what_they_answered(arrived: Arrived, tmp_path: 
         ("data_folder_in", "data_folder_out", "control_folder"), str(queue)
     )
     questions = [f"question {number}" for number in range(9)]
+    for question in questions:  # all before anybody reads: kombu makes a message's file before it writes into it
+        client.send_task("answer", [question])
+    client.close()
     with celery({**arrived.environment(), **celery_environ}, "--max-tasks-per-child=2") as program:
-        for question in questions:
-            client.send_task("answer", [question])
         until(lambda: program.output.count("succeeded in") == len(questions))
         program.signal(signal.SIGTERM)
         assert program.wait() == 0
         assert "Traceback" not in program.output
         assert "rag_probe" not in program.output
-    client.close()
     arrived.assert_answered([*IN_THE_MASTER, *questions])

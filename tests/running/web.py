@@ -24,7 +24,7 @@ CHAIN = rag()
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     yield
-    telemetry.shutdown()  # uvicorn ends by the signal that it was sent, and then Python runs no atexit
+    telemetry.shutdown(100)  # uvicorn ends by the signal that it was sent, and then Python runs no atexit
 
 
 app = FastAPI(lifespan=lifespan)

@@ -14,7 +14,7 @@ from tests.running.desk import ask
 
 telemetry = configure("desk")
 ask("in the master")
-telemetry.flush()
+telemetry.flush(100)
 ask("waits in the master")
 
 

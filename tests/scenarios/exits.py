@@ -38,7 +38,7 @@ class Point:
         self.reached.set()
         if self.error is not None:
             raise self.error
-        assert self._go.wait(20)
+        assert self._go.wait(100)
 
     async def here_too(self, stage: str) -> None:
         """In asynchronous bodies; in a thread where they are not `native`."""

@@ -222,7 +222,7 @@ def thread() -> Any:
         inner = asked(search() | as_text)
         worker = threading.Thread(target=lambda: said.append(inner.invoke(question, config)))
         worker.start()
-        worker.join(30)
+        worker.join(100)
         return said[0]
 
     return RunnableLambda(answer)

@@ -72,9 +72,9 @@ def cancel(app, asked, config, mode, point):
 
     async def leave():
         task = asyncio.create_task(ask())
-        assert await asyncio.to_thread(point.reached.wait, 20)
+        assert await asyncio.to_thread(point.reached.wait, 100)
         task.cancel()
-        await asyncio.wait([task], timeout=20)
+        await asyncio.wait([task], timeout=100)
         point.let_go()
         assert task.cancelled()
 
@@ -207,7 +207,7 @@ async def leave_later(mode, way, items, app, asked, config):
             await stream.athrow(LookupError("the reader's"))
     elif way == "collected":
         del stream
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(100):
             turn = 0
             while runs.OPEN:
                 turn += 1

@@ -175,7 +175,7 @@ async def test_a_cancelled_graph_ends_every_span_once(streamed):
         return [each async for each in graph.astream(ASKED, config)]
 
     running = asyncio.create_task(consume() if streamed else graph.ainvoke(ASKED, config))
-    await asyncio.wait_for(started.wait(), 10)
+    await asyncio.wait_for(started.wait(), 100)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running

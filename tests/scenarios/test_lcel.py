@@ -169,12 +169,12 @@ async def test_an_asynchronous_stream_that_is_abandoned_leaves_one_whole_tree(sh
             await asyncio.Event().wait()
 
     task = asyncio.create_task(read())
-    await asyncio.wait_for(first.wait(), 20)
+    await asyncio.wait_for(first.wait(), 100)
     if left == "cancelled":
         task.cancel()
-    await asyncio.wait([task], timeout=20)
+    await asyncio.wait([task], timeout=100)
     await parts.aclose()
-    async with asyncio.timeout(20):  # LangChain leaves its inner generators to the event loop
+    async with asyncio.timeout(100):  # LangChain leaves its inner generators to the event loop
         turn = 0
         if shape == "fallback of a chain":
             forget()

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Final
 
-PATIENCE_S: Final = 10.0
+PATIENCE_S: Final = 30.0
 """How long a child may take to end after SIGTERM before its group is killed."""
 
 

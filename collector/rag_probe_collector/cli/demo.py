@@ -25,7 +25,8 @@ DIGEST_KEY: Final = "rag-probe-demo"
 """The key under which the shipped reviews are bound to the answers."""
 APPS: Final = {"security": ("grpc", "grpc"), "returns": ("http/protobuf", "http")}
 """The protocol that each app sends by and the listener for it: one each, so that both are seen to work."""
-READY_S: Final = 30.0
+READY_S: Final = 120.0
+"""For a busy machine; a collector that fails is noticed at once."""
 
 _FOREIGN: Final = ("OTEL_", "RAG_PROBE_", "LANGSMITH_", "LANGCHAIN_")
 """Beginnings of variables that could send the traces elsewhere or change what they hold."""
@@ -129,6 +130,7 @@ def _environment(protocol: str, endpoint: str) -> dict[str, str]:
         | {
             "OTEL_EXPORTER_OTLP_ENDPOINT": endpoint,
             "OTEL_EXPORTER_OTLP_PROTOCOL": protocol,
+            "OTEL_EXPORTER_OTLP_TIMEOUT": "60",  # a case that a busy machine loses would look like a fault
             "RAG_PROBE_DIGEST_KEY": DIGEST_KEY,
         }
     )

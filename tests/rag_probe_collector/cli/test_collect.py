@@ -12,10 +12,20 @@ import pytest
 
 from rag_probe_collector.cli.collect import collect
 from rag_probe_collector.errors import InputError
+from rag_probe_collector.receiver import Address
 from rag_probe_collector.spool import SpoolReader, is_spool
 from tests.otlp_batches import payload, span, spans_in
 
 COMMAND = "from rag_probe_collector.cli import main; main()"
+
+
+def loopback() -> str:
+    """That of IPv6, where this system has one."""
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        return "127.0.0.1"
+    return "::1"
 
 
 @pytest.mark.slow
@@ -23,12 +33,12 @@ COMMAND = "from rag_probe_collector.cli import main; main()"
 def test_it_tells_where_it_listens_and_stops_with_everything_stored(tmp_path, number):
     db, ready = tmp_path / "spool.db", tmp_path / "ready.json"
     ready.write_text("left by an earlier run")
-    arguments = [f"--db={db}", f"--ready-file={ready}", "--grpc=127.0.0.1:0", "--http=[::1]:0"]
+    arguments = [f"--db={db}", f"--ready-file={ready}", "--grpc=127.0.0.1:0", f"--http={Address(loopback(), 0)}"]
     process = subprocess.Popen(
         [sys.executable, "-c", COMMAND, "collect", *arguments], stderr=subprocess.PIPE, text=True
     )
     lines = [process.stderr.readline() for _ in range(3)]
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 100
     while not (ready.exists() and ready.read_text().startswith("{")):
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -40,11 +50,11 @@ def test_it_tells_where_it_listens_and_stops_with_everything_stored(tmp_path, nu
     ]
     assert (told["schema"], told["pid"], told["db"]) == ("rag-probe.ready/1", process.pid, str(db))
 
-    connection = http.client.HTTPConnection("::1", int(told["http"].rpartition(":")[2]), timeout=10)
+    connection = http.client.HTTPConnection(loopback(), Address.parse(told["http"]).port, timeout=100)
     connection.request("POST", "/v1/traces", payload(span(1)), {"Content-Type": "application/x-protobuf"})
     assert connection.getresponse().status == 200
     process.send_signal(number)
-    _, rest = process.communicate(timeout=30)
+    _, rest = process.communicate(timeout=100)
     connection.close()
     assert process.returncode == 0
     assert rest == f"stopped    all that was received is in {db}\n"

@@ -162,4 +162,4 @@ def test_a_reader_that_stops_reading_is_no_error(traces, tmp_path):
     program.stdout.close()
     error = program.stderr.read()
     program.stderr.close()
-    assert (program.wait(timeout=60), error) == (141, "")
+    assert (program.wait(timeout=300), error) == (141, "")

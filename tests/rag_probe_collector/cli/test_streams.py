@@ -35,7 +35,7 @@ def commands(tmp_path):
 
 
 def started(arguments, **options):
-    return subprocess.run([*PROGRAM, *arguments], check=False, timeout=60, **options)
+    return subprocess.run([*PROGRAM, *arguments], check=False, timeout=300, **options)
 
 
 def test_a_pipe_that_nobody_reads_is_never_a_failed_gate(commands):
@@ -63,7 +63,7 @@ def test_a_closed_stream_leads_nowhere(commands, tmp_path, closed):
 
 def _in_shell(arguments, redirections):
     line = f'exec "$0" "$@" {redirections}'
-    return subprocess.run(["/bin/sh", "-c", line, *PROGRAM, *arguments], check=False, timeout=60, capture_output=True)
+    return subprocess.run(["/bin/sh", "-c", line, *PROGRAM, *arguments], check=False, timeout=300, capture_output=True)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")

@@ -17,6 +17,8 @@ from tests.otlp_batches import spans_in
 
 EXPORT = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
 PROTOBUF = "application/x-protobuf"
+PATIENCE = 100.0
+"""Seconds that a busy machine may take for anything that does not wait for a limit of the collector's."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class Running:
 
     def connect(self) -> http.client.HTTPConnection:
         return http.client.HTTPConnection(
-            self.collector.http_address.host, self.collector.http_address.port, timeout=30
+            self.collector.http_address.host, self.collector.http_address.port, timeout=PATIENCE
         )
 
     def post(
@@ -55,7 +57,7 @@ class Running:
         options = [("grpc.max_send_message_length", -1)]
         with grpc.insecure_channel(str(self.collector.grpc_address), options, compression) as channel:
             call = channel.unary_unary(EXPORT, response_deserializer=ExportTraceServiceResponse.FromString)
-            return call(body, timeout=30)
+            return call(body, timeout=PATIENCE)
 
     def spans(self) -> list[Span]:
         with SpoolReader(self.db) as reader:
@@ -63,13 +65,15 @@ class Running:
 
 
 @pytest.fixture
-def start(tmp_path) -> Iterator[Callable[..., Running]]:
-    """Start a collector with the given limits; it is stopped with the test."""
+def start(tmp_path, monkeypatch) -> Iterator[Callable[..., Running]]:
+    """Start a collector with the given limits, patient in all else; it is stopped with the test."""
+    monkeypatch.setattr("rag_probe_collector.spool.file._BUSY_SECONDS", PATIENCE)
+    patient = dict.fromkeys(("commit_seconds", "request_seconds", "idle_seconds", "stop_seconds"), PATIENCE)
     with ExitStack() as running:
 
         def start(**limits: float) -> Running:
             db = tmp_path / "spool.db"
-            return Running(running.enter_context(Collector(db, limits=Limits(**limits))), db)
+            return Running(running.enter_context(Collector(db, limits=Limits(**patient | limits))), db)
 
         yield start
 

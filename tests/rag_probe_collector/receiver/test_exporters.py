@@ -17,6 +17,8 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter, Sp
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, Status, StatusCode
 
+from tests.rag_probe_collector.receiver.conftest import PATIENCE
+
 
 @pytest.fixture(scope="module")
 def recorded() -> list[ReadableSpan]:
@@ -40,16 +42,16 @@ def exporter_to(running, kind: str) -> SpanExporter:
     endpoint = f"http://{running.collector.http_address}/v1/traces"
     match kind:
         case "grpc":
-            return GrpcExporter(endpoint=str(running.collector.grpc_address), insecure=True)
+            return GrpcExporter(endpoint=str(running.collector.grpc_address), insecure=True, timeout=PATIENCE)
         case "grpc gzip":
             address = str(running.collector.grpc_address)
-            return GrpcExporter(endpoint=address, insecure=True, compression=GrpcCompression.Gzip)
+            return GrpcExporter(endpoint=address, insecure=True, compression=GrpcCompression.Gzip, timeout=PATIENCE)
         case "http":
-            return HttpExporter(endpoint=endpoint)
+            return HttpExporter(endpoint=endpoint, timeout=PATIENCE)
         case "http gzip":
-            return HttpExporter(endpoint=endpoint, compression=HttpCompression.Gzip)
+            return HttpExporter(endpoint=endpoint, compression=HttpCompression.Gzip, timeout=PATIENCE)
         case _:
-            return HttpExporter(endpoint=endpoint, compression=HttpCompression.Deflate)
+            return HttpExporter(endpoint=endpoint, compression=HttpCompression.Deflate, timeout=PATIENCE)
 
 
 def sent(recorded: list[ReadableSpan]) -> ExportTraceServiceRequest:

@@ -15,15 +15,15 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader, MetricExportR
 from rag_probe_collector.receiver.unkept import Unkept
 from tests.otlp_batches import payload, span
 
-from .conftest import PROTOBUF
+from .conftest import PATIENCE, PROTOBUF
 
 JSON = "application/json"
 
 
 def exporter_to(running, kind):
     if kind == "grpc":
-        return GrpcExporter(endpoint=str(running.collector.grpc_address), insecure=True)
-    return HttpExporter(endpoint=f"http://{running.collector.http_address}/v1/metrics")
+        return GrpcExporter(endpoint=str(running.collector.grpc_address), insecure=True, timeout=PATIENCE)
+    return HttpExporter(endpoint=f"http://{running.collector.http_address}/v1/metrics", timeout=PATIENCE)
 
 
 @pytest.mark.parametrize("kind", ["grpc", "http"])
@@ -41,7 +41,7 @@ def test_each_is_said_once_whatever_the_protocol(running, caplog, signal):
     for _ in range(3):
         assert running.post(b"what it says is not read", path=signal.path).status == 200
         with grpc.insecure_channel(str(running.collector.grpc_address)) as channel:
-            assert channel.unary_unary(f"/{signal.service}/Export")(b"nor is this", timeout=30) == b""
+            assert channel.unary_unary(f"/{signal.service}/Export")(b"nor is this", timeout=PATIENCE) == b""
     assert [record.getMessage().split()[0] for record in caplog.records] == [signal]
     assert f"OTEL_{signal.upper()}_EXPORTER=none" in caplog.text
 

@@ -153,7 +153,9 @@ def test_a_flipped_bit_is_noticed(tmp_path):
         list(opened.batches())
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30, deadline=None)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=30, deadline=None
+)
 @given(
     groups=st.lists(
         st.lists(st.tuples(st.integers(1, 5), st.integers(0, 9)), min_size=1, max_size=4), min_size=1, max_size=5

@@ -115,7 +115,7 @@ def lines_of(store: Kept) -> list[dict[str, Any]]:
         return [as_line(path) for path in read(store)]
     command = [str(Path(sys.executable).with_name("rag-probe")), "paths", f"checkpoints:{store.location}", "--json"]
     env = os.environ | {"OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT": "true"}
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120, check=True)
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, check=True)
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 

@@ -149,7 +149,9 @@ def test_a_thread_that_grew_or_went_on_takes_the_place_of_what_it_was(store, tmp
     assert lines(file) == whole(store, capsys)
 
 
-@settings(deadline=None, max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    deadline=None, max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(share=st.floats(0, 1))
 def test_wherever_the_file_was_cut(filled, finished, tmp_path, capsys, share):
     file = tmp_path / "paths.jsonl"
@@ -187,7 +189,7 @@ def on_a_terminal(monkeypatch, *arguments: object) -> str:
         with os.fdopen(theirs, "w") as terminal, monkeypatch.context() as patched:
             patched.setattr(sys, "stderr", terminal)
             assert run(*arguments) == 0
-        return seen.result(timeout=60)
+        return seen.result(timeout=300)
 
 
 def _read(terminal: int) -> str:
