@@ -48,7 +48,7 @@ class JoinedSource:
                 runs = traced.of(stored)
                 counts[bool(runs)] += 1
                 path = join(stored, together(runs)) if runs else stored
-                yield path, attributes_of(path)
+                yield path, attributes_of(path) if selection.attributes else {}
             _tell(counts, traced.unused())
 
 

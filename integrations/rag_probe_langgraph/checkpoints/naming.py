@@ -45,7 +45,7 @@ class Namer:
         """The task's node."""
         kind, *rest = path.removeprefix("~").split(", ")
         if kind == _PULL and rest:
-            return Named(rest[0])
+            return Named(", ".join(rest))
         if kind == _PUSH and rest and rest[0].isdecimal():
             return self._sent(int(rest[0]))
         return _UNKNOWN if path else next((named for named, known in self._hashed() if known == task_id), _UNKNOWN)

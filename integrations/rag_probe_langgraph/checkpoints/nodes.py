@@ -28,8 +28,8 @@ def failure_of(tasks: Sequence[Task]) -> str | None:
 
 
 def milliseconds(start: int | None, end: int | None) -> float | None:
-    """Between two instants in nanoseconds."""
-    return None if start is None or end is None else (end - start) / 1e6
+    """Between two instants in nanoseconds; None where clocks disagree about them."""
+    return None if start is None or end is None or end < start else (end - start) / 1e6
 
 
 def _ran(task: Task, policy: CapturePolicy) -> Step[Node]:
@@ -39,7 +39,7 @@ def _ran(task: Task, policy: CapturePolicy) -> Step[Node]:
         step=None if step is None else step + 1,
         task_id=task.id,
         checkpoint_id=task.saved.id,
-        checkpoint_ns=f"{task.saved.namespace}|{task.node}:{task.id}".lstrip("|"),
+        checkpoint_ns=f"{task.saved.namespace}|{task.node}:{task.id}".lstrip("|") if task.node else None,
         outcome=task.outcome,
         asked=None if task.asked is None else policy.content_of(task.asked),
         answered=None if task.answered is None else policy.content_of(task.answered),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from rag_probe.attributes import Value
@@ -94,7 +95,7 @@ def _path(turn: Turn, evidence: Evidence, nodes: tuple[Step[Node], ...], error: 
         tags=CaseTags() if turn.later else root.tags,  # the later branch is the case's result
         identity=root.identity,
         error=error,
-        inferred=(*read.inferred, *_queries(evidence), *_bounds(turn, nodes)),
+        inferred=(*read.inferred, *_queries(evidence), *_bounds(path, nodes)),
         verdicts=verdicts_of(evidence, read.text, whole=turn.whole),
         not_captured=(*_gaps(path), *(["verdicts"] if _lacks_verdicts(evidence) else [])),
         warnings=(*_warnings(turn, waiting), *oddities(evidence), *_closed(evidence)),
@@ -125,7 +126,7 @@ def _stages(turn: Turn, evidence: Evidence, nodes: tuple[Step[Node], ...], answe
         generations=tuple(evidence.generations) or None,
         tools=tuple(evidence.tools) if any("messages" in roles for roles in evidence.read_as.values()) else None,
         nodes=nodes if nodes or turn.whole else None,
-        latency_ms=milliseconds(first.at, last.at) if turn.whole else None,
+        latency_ms=milliseconds(first.at, last.at) if turn.whole and not _is_skewed(turn) else None,
     )
 
 
@@ -152,9 +153,17 @@ def _queries(evidence: Evidence) -> Iterator[str]:
         yield "retrievals.query"
 
 
-def _bounds(turn: Turn, nodes: Sequence[Step[Node]]) -> Iterator[str]:
+def _is_skewed(turn: Turn) -> bool:
+    """Whether a checkpoint is older than what it came of: processes with other clocks wrote them."""
+    return any(
+        before.at is not None and after.at is not None and after.at < before.at
+        for before, after in pairwise(turn.saved)
+    )
+
+
+def _bounds(path: EvidencePath, nodes: Sequence[Step[Node]]) -> Iterator[str]:
     """Times are the bounds of supersteps, not what ran within them."""
-    if turn.whole:
+    if path.latency_ms is not None:
         yield "latency_ms"
     if any(step.latency_ms is not None for step in nodes):
         yield "nodes.latency_ms"
@@ -167,6 +176,8 @@ def _warnings(turn: Turn, waiting: Sequence[str]) -> Iterator[str]:
         yield "nothing has run yet: what follows the input is not in this store"
     if not turn.whole:
         yield "the history begins in the midst of a turn: checkpoints before it were not written or were deleted"
+    if _is_skewed(turn):
+        yield "clocks disagree: a checkpoint is older than the one before it, so that the time between is not known"
     if turn.later:
         yield LATER_BRANCH
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Final, NamedTuple, cast
 
@@ -13,7 +13,7 @@ from rag_probe_langgraph.checkpoints.naming import Namer
 from rag_probe_langgraph.checkpoints.plain import Reader
 from rag_probe_langgraph.checkpoints.saved import Saved, Store, Write, entries, state_of
 from rag_probe_langgraph.checkpoints.stored import Unreadable
-from rag_probe_langgraph.checkpoints.turns import Turn
+from rag_probe_langgraph.checkpoints.turns import Inner, Turn
 
 _NOBODY: Final = "00000000-0000-0000-0000-000000000000"
 """Task id of what the caller wrote: the answer to an interrupt."""
@@ -60,9 +60,7 @@ def tasks_of(turn: Turn, store: Store, reader: Reader) -> list[Task]:
     return list(_along(turn.saved, turn.inner, store, reader, ""))
 
 
-def _along(
-    chain: Iterable[Saved], inner: Mapping[str, Sequence[Saved]], store: Store, reader: Reader, namespace: str
-) -> Iterator[Task]:
+def _along(chain: Iterable[Saved], inner: Inner, store: Store, reader: Reader, namespace: str) -> Iterator[Task]:
     for saved, after in pairwise([*chain, None]):
         assert saved is not None
         namer = Namer(saved, after, store, reader)
@@ -73,10 +71,10 @@ def _along(
             if edited and task.outcome in ("ok", "no_write"):
                 continue  # it belongs to the branch that went on without the edit
             within = f"{namespace}{node}:{task_id}"
-            inside = inner.get(within)
+            inside = inner.of_task.get(within)
             if inside is None:
                 within = f"{namespace}{node}"
-                inside = _kept_by(saved, inner.get(within, ()))
+                inside = inner.kept.get((within, saved.namespace, saved.id))
             if not inside:
                 yield task
             else:  # its own writes come after those of the subgraph inside it
@@ -85,11 +83,6 @@ def _along(
                 yield task._replace(outcome=None)
         if edited and after is not None:
             yield _edit(saved, after, store)
-
-
-def _kept_by(above: Saved, kept: Iterable[Saved]) -> list[Saved]:
-    """What a subgraph with a memory of its own (`checkpointer=True`) did for this checkpoint, among all its turns."""
-    return [one for one in kept if entries(one.metadata.get("parents")).get(above.namespace) == above.id]
 
 
 def _by_task(saved: Saved) -> dict[str, list[Write]]:
