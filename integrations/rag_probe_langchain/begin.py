@@ -19,12 +19,12 @@ from rag_probe_langchain.fans import settle
 from rag_probe_langchain.finish import give_up
 from rag_probe_langchain.known import enter, known_to
 from rag_probe_langchain.marks import KEY, TAG, mark_of, text_of
-from rag_probe_langchain.nodes import AGENT, LONGEST, NODE, is_agent, is_called, node_of
+from rag_probe_langchain.nodes import AGENT, LONGEST, NODE, is_agent, is_called, node_of, thread_of
 from rag_probe_langchain.options import Options
-from rag_probe_langchain.origin import new_request
+from rag_probe_langchain.origin import new_request, seek_thread
 from rag_probe_langchain.peers.theirs import find_theirs
 from rag_probe_langchain.request import Request
-from rag_probe_langchain.resuming import resume
+from rag_probe_langchain.resuming import resume, resume_after
 from rag_probe_langchain.run import Call, Kind, Prompt, Run
 from rag_probe_langchain.scan import holds_none, lists_in, mapping, snapshot
 from rag_probe_langchain.spans import begin_root
@@ -82,6 +82,8 @@ def begin(  # noqa: C901 - one frame for the hot path
         _make_room(request)
     runs.OPEN[key] = request.runs[key] = run
     if kind != "chain":
+        if not request.sought:
+            seek_thread(request)
         arrived(run)
     elif run.node is not None:
         _node(run, run.node)
@@ -179,8 +181,12 @@ def _read(run: Run, parent: Run, tags: Sequence[str] | None) -> None:
 def _node(run: Run, node: Node) -> None:
     request = run.request
     attempts = request.attempts
+    request.thread = request.thread or thread_of(run.metadata)
     if not attempts and request.root is not None and goes_on(request.root.inputs):
         request.resumed = True
+        resume_after(request, node)
+    if run.parent is request.root:
+        request.step = node.step
     task = node.checkpoint_ns or node.name
     attempts[task] = attempts.get(task, 0) + 1
     if attempts[task] > 1:

@@ -21,7 +21,7 @@ from rag_probe_langchain.known import leave
 from rag_probe_langchain.opening import question_of
 from rag_probe_langchain.peers.theirs import find_theirs
 from rag_probe_langchain.question import question_in
-from rag_probe_langchain.resuming import fail_graph, fail_node, pause_node
+from rag_probe_langchain.resuming import fail_graph, fail_node, pause_node, stop_graph
 from rag_probe_langchain.retrieval import retrieval_ended
 from rag_probe_langchain.run import Run
 from rag_probe_langchain.shares import settle
@@ -152,6 +152,8 @@ def _end_one(run: Run, now: int, ending: Ending, outputs: object, error: BaseExc
         end_span(run, now, said, None if steered else error)
     if error is not None:
         _remember(run, error, steered=steered)
+    elif run.parent is None:
+        stop_graph(run)
 
 
 def _remember(run: Run, error: BaseException, *, steered: bool) -> None:
@@ -203,6 +205,7 @@ def _answer(root: Run, error: BaseException | None, outputs: object) -> dict[str
         late = question_of(request)
     said = Root(
         identity=request.told.identity,
+        thread_id=request.thread,
         question=late,
         answer=answer,
         verdicts=request.told.verdicts,

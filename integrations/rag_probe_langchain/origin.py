@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from langchain_core.runnables.config import var_child_runnable_config
 from opentelemetry import context as ambient
 from opentelemetry import trace
 
@@ -44,6 +45,15 @@ def new_request(options: Options, inputs: object, metadata: Mapping[str, object]
         now=now,
         peers=peers_of(provider),
     )
+
+
+def seek_thread(request: Request) -> None:
+    """A chain's configuration, which names the conversation, is to be seen inside it only; looked for once."""
+    request.sought = True
+    config = var_child_runnable_config.get()
+    configurable = None if config is None else config.get("configurable")
+    if request.thread is None and configurable:
+        request.thread = thread_of(configurable)
 
 
 def unheard(policy: CapturePolicy) -> Request:

@@ -1,5 +1,6 @@
 """Graph tasks that wait for an answer or failed, so that the run which goes on can be linked to them.
 
+And where the last run of each thread came to, since nothing tells a plain handler that it only stopped there.
 Bounded, and kept for a day.
 """
 
@@ -7,11 +8,14 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from opentelemetry.trace import SpanContext
 
 from rag_probe_langchain.request import Made
+
+Key = TypeVar("Key")
+Entry = TypeVar("Entry")
 
 _LIMIT: Final = 4_096
 _KEPT: Final = 24 * 3_600
@@ -29,7 +33,18 @@ class Pause(NamedTuple):
     failed: bool = False
 
 
+class Stop(NamedTuple):
+    """The last step of a thread's last run, and that run's root."""
+
+    graph: str
+    step: int
+    root: SpanContext
+    at: float
+
+
 _pauses: Final[dict[tuple[str, str], Pause]] = {}
+_stops: Final[dict[str, Stop]] = {}
+"""By thread."""
 
 
 def remember(
@@ -44,12 +59,8 @@ def remember(
     """Note that a task waits, or may be tried again. Without a thread nothing can go on."""
     if thread is None or task is None:
         return
-    try:
-        while len(_pauses) >= _LIMIT:
-            _pauses.pop(next(iter(_pauses)), None)
-    except RuntimeError:  # another thread changed it meanwhile: this pause is not remembered
-        return
-    _pauses[thread, task] = Pause(node, root, made, time.monotonic(), failed)
+    if _has_room(_pauses):
+        _pauses[thread, task] = Pause(node, root, made, time.monotonic(), failed)
 
 
 def find(thread: str | None, task: str | None) -> Pause | None:
@@ -62,10 +73,41 @@ def find(thread: str | None, task: str | None) -> Pause | None:
     return pause
 
 
+def stopped(thread: str, graph: str, step: int | None, root: SpanContext | None) -> None:
+    """Note the step to which a run came that ended well, if there was any."""
+    _stops.pop(thread, None)
+    if step is not None and root is not None and _has_room(_stops):
+        _stops[thread] = Stop(graph, step, root, time.monotonic())
+
+
+def before(thread: str | None, graph: str, step: int | None) -> SpanContext | None:
+    """The root of the thread's last run, if that came to the step before `step` and no further; then forgotten."""
+    stop = None if thread is None else _stops.pop(thread, None)
+    if stop is None or (stop.graph, stop.step + 1) != (graph, step) or time.monotonic() - stop.at > _KEPT:
+        return None
+    return stop.root
+
+
+def clear() -> None:
+    """Forget everything."""
+    _pauses.clear()
+    _stops.clear()
+
+
+def _has_room(entries: dict[Key, Entry]) -> bool:
+    """False where another thread changes them meanwhile: this one is not remembered."""
+    try:
+        while len(entries) >= _LIMIT:
+            entries.pop(next(iter(entries)), None)
+    except RuntimeError:
+        return False
+    return True
+
+
 def forget(thread: str | None, task: str | None) -> None:
     """The task has got its answer, or has recovered."""
     if thread is not None and task is not None:
         _pauses.pop((thread, task), None)
 
 
-os.register_at_fork(after_in_child=_pauses.clear)
+os.register_at_fork(after_in_child=clear)

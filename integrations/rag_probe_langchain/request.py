@@ -122,6 +122,9 @@ class Request:
         self.tags = tags
         self.identity = identity
         self.thread = thread
+        """The conversation, which may show after the start only."""
+        self.sought = thread is not None
+        """Whether it has been looked for inside the question too."""
         self.asked = asked
         """The question's text."""
         self.peers = peers
@@ -153,6 +156,8 @@ class Request:
         self.builder: ContextAssembly | None = None
         """What the app told of the context that it is building: budget, and why passages fell."""
         self.attempts: dict[str, int] = {}
+        self.step: int | None = None
+        """Of a graph, the last step that began."""
         self.failed: dict[str, Run] = {}
         """Nodes that failed, by task."""
         self.resumed = False

@@ -7,6 +7,7 @@ from uuid import UUID
 from opentelemetry.trace import SpanContext
 
 from rag_probe.identifiers import identifier
+from rag_probe.stages import Node
 from rag_probe_langchain import pauses, runs
 from rag_probe_langchain.pauses import Pause
 from rag_probe_langchain.request import Request
@@ -67,6 +68,28 @@ def resume_graph(run_id: UUID | None, checkpoint_id: str) -> None:
         else:
             pauses.forget(run.request.thread, checkpoint_id)
             resume(run.request, pause)
+
+
+def stop_graph(root: Run) -> None:
+    """A question ended well: a graph may have stopped there, before a node or after it (`interrupt_before`, …)."""
+    request = root.request
+    if request.thread is not None:
+        span = None if root.span is None else root.span.get_span_context()
+        pauses.stopped(request.thread, root.name, None if request.paused else request.step, span)
+
+
+def resume_after(request: Request, node: Node) -> None:
+    """The first node of a graph that was given nothing: if it is the next step of its thread, the last run goes on.
+
+    Unless the caller said where to go on. A plain handler is told nothing of all this.
+    """
+    root = request.root
+    if root is None or root.inputs is not None or "checkpoint_id" in root.metadata:
+        return
+    stopped = pauses.before(request.thread, root.name, node.step)
+    if stopped is not None:
+        with request.lock:
+            link_root(request, stopped)
 
 
 def resume(request: Request, pause: Pause) -> None:

@@ -30,6 +30,25 @@ class Lazy(dict):
         raise ConnectionError(key)
 
 
+@pytest.mark.parametrize("key", ["thread_id", "session_id", "conversation_id"])
+@pytest.mark.parametrize("streamed", [False, True])
+def test_the_conversation_of_a_chain_is_that_of_its_configuration(key, streamed):
+    """Which newer LangChains show to no handler (issue B: oldest and newest)."""
+    recorder = Recorder()
+    chain = Search(found=passages("gift")) | as_text | Scripted(answers=["None."]) | StrOutputParser()
+    config = {**recorder.config, "configurable": {key: "talk-7"}}
+    assert "".join(chain.stream("asked", config)) if streamed else chain.invoke("asked", config)
+    assert recorder.one("invoke_workflow")[a.CONVERSATION_ID] == "talk-7"
+
+
+def test_a_conversation_that_shows_late_is_told_of_a_root_that_has_begun(monkeypatch):
+    monkeypatch.setattr("rag_probe_langchain.spans.PATIENCE", -1)
+    recorder = Recorder()
+    marked = RunnableLambda(lambda asked: asked).with_config(run_name="step", metadata={"rag.stage": "filter"})
+    (marked | Search(found=passages("gift"))).invoke("asked", {**recorder.config, "configurable": {"thread_id": "t"}})
+    assert recorder.one("invoke_workflow")[a.CONVERSATION_ID] == "t"
+
+
 @pytest.mark.parametrize(
     ("inputs", "expected"),
     [

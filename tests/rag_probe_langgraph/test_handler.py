@@ -39,7 +39,7 @@ TREE = [
 
 @pytest.fixture(autouse=True)
 def _nothing_waits():
-    pauses._pauses.clear()
+    pauses.clear()
 
 
 def recorder(kind=RagProbeGraphHandler):
@@ -168,6 +168,48 @@ def test_a_graph_stopped_before_a_node_is_linked_too():
     assert [link.context for link in again.links] == [root.context]
     assert recorded.one("chat")[a.CONTEXT_IDS] == ("returns", "sale", "gift", "staff", "old")
     graph.invoke(Command(resume=True), {**recorded.config, **THREAD})
+    assert_well_formed(recorded.spans)
+
+
+def test_a_plain_handler_knows_by_its_steps_that_a_graph_only_stopped():
+    """It is not told: but nothing else can be the next step of a thread whose graph is given nothing."""
+    recorded = recorder(RagProbeCallbackHandler)
+    graph = approved(interrupt_before=["draft"], interrupt_after=["draft"])
+    graph.invoke(QUESTION, {**recorded.config, **THREAD})
+    graph.invoke(None, {**recorded.config, **THREAD})
+    graph.invoke(None, {**recorded.config, **THREAD})
+    graph.invoke(Command(resume=True), {**recorded.config, **THREAD})
+    (path,) = paths_of(recorded.spans)
+    assert path.retrieved.ids == path.context.ids == ("returns", "sale", "gift", "staff", "old")
+    assert (path.answer.outcome, path.answer.content.length) == ("answered", len(ANSWER))
+    assert [step.stage.name for step in path.nodes] == ["retrieve", "draft", "approve"]
+    assert_well_formed(recorded.spans)
+
+
+OTHERS = {
+    "a new turn": lambda graph, config: graph.invoke(QUESTION, config),
+    "written to meanwhile": lambda graph, config: (
+        graph.update_state(THREAD, {"question": "Another?"}),
+        graph.invoke(None, config),
+    ),
+    "from where the caller says": lambda graph, config: graph.invoke(
+        None, {**config, **next(graph.get_state_history(THREAD)).config}
+    ),
+    "another thread": lambda graph, config: (
+        graph.invoke(QUESTION, {"configurable": {"thread_id": "t-2"}}),
+        graph.invoke(None, {**config, "configurable": {"thread_id": "t-2"}}),
+    ),
+    "another graph": lambda graph, config: graph.with_config(run_name="other").invoke(None, config),
+}
+
+
+@pytest.mark.parametrize("go", OTHERS.values(), ids=OTHERS)
+def test_what_may_be_another_question_is_not_joined_to_a_graph_that_may_have_stopped(go):
+    recorded = recorder(RagProbeCallbackHandler)
+    graph = approved(interrupt_before=["draft"])
+    graph.invoke(QUESTION, {**recorded.config, **THREAD})
+    go(graph, {**recorded.config, **THREAD})
+    assert [len(span.links) for span in recorded.named("invoke_workflow")] == [0, 0]
     assert_well_formed(recorded.spans)
 
 
@@ -365,7 +407,7 @@ def test_a_resumed_run_alone_does_not_say_that_nothing_was_retrieved(kind, graph
     app = graph()
     with nullcontext() if first is None else pytest.raises(first):
         app.invoke(QUESTION, config)
-    pauses._pauses.clear()
+    pauses.clear()
     second = recorder(kind)
     app.invoke(Command(resume="yes") if graph is approved else None, second.config | THREAD)
     (path,) = paths_of(second.spans)
@@ -377,7 +419,7 @@ def test_a_new_turn_of_a_thread_is_no_resumed_run():
     handler, app = recorder(), failing_once()
     with pytest.raises(RuntimeError):
         app.invoke(QUESTION, recorder().config | THREAD)
-    pauses._pauses.clear()
+    pauses.clear()
     app.invoke(QUESTION, handler.config | THREAD)
     (path,) = paths_of(handler.spans)
     assert not path.partial

@@ -197,7 +197,7 @@ def test_a_stage_around_a_question_to_somebody_did_not_fail():
         checkpointer=InMemorySaver()
     )
     graph.invoke(ASKED, {"callbacks": [recording.handler], "configurable": {"thread_id": "t"}})
-    pauses._pauses.clear()
+    pauses.clear()
     (span,) = [span for span in recording.spans if span.name.startswith("rag.permission")]
     assert span.status.is_unset
     assert "error.type" not in span.attributes

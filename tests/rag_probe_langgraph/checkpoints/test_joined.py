@@ -141,7 +141,7 @@ def test_a_stop_before_a_node_and_what_another_process_made_of_it_are_one_questi
     """It leaves no mark on any task: both roots say the checkpoint."""
     app = test_turns.graph(place.saver, interrupt_before=["draft"])
     place.run(app, {"question": "q"})
-    pauses._pauses.clear()
+    pauses.clear()
     place.run(app, None)
     (traced,), (path,) = paths_of(place.recorder.spans), place.joined()
     assert len(path.trace_ids) == 2
@@ -153,7 +153,7 @@ def test_runs_that_only_the_store_knows_to_be_one_question_are_counted_together(
     """The first stopped before a node, and its process died before it could say so: its outermost span is lost."""
     app = test_turns.graph(place.saver, interrupt_before=["draft"])
     place.run(app, {"question": "q"})
-    pauses._pauses.clear()
+    pauses.clear()
     place.run(app, None)
     lost = next(span for span in place.recorder.spans if span.parent is None)
     first, second = paths_of([span for span in place.recorder.spans if span is not lost])
