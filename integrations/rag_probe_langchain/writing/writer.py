@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
 
 from opentelemetry.context import Context
 from opentelemetry.trace import (
@@ -27,6 +28,11 @@ from rag_probe_langchain.peers.theirs import find_theirs
 from rag_probe_langchain.request import Request, StageSpan
 from rag_probe_langchain.run import Run
 
+if TYPE_CHECKING:
+    from rag_probe_langchain.writing.ended import EndedSpans
+
+_SDK: Final = "opentelemetry.sdk.trace"
+
 
 class Writer:
     """Writes the spans of questions as their only account; every method is called under the question's lock."""
@@ -35,6 +41,7 @@ class Writer:
         self.tracer = tracer
         self.limit = limit_of(tracer)
         """Characters that a value may have; None: any."""
+        self._ended = _ended_spans_of(tracer)
         self.choosy = False
         """Whether a sampler has refused a question before."""
 
@@ -60,7 +67,8 @@ class Writer:
         run.told = bool(final)
         context = run.theirs or self.inside(run.parent, request)
         links = request.links if run.parent is None else run.links
-        run.span = self._begun(request, self.title(run), context, self.kind(run), said, links, run.started)
+        name, kind = self.title(run), self.kind(run)
+        run.span = self._begun(request, name, context, kind, said, links, run.started, ended=run.ended > 0)
         if run.parent is None and not run.span.is_recording():
             request.traced = False
             request.recording = request.meter is not None
@@ -128,8 +136,8 @@ class Writer:
     def _stage(self, stage: StageSpan) -> Span:
         run, request = stage.run, stage.run.request
         said = self.hung(run, stage.attributes)
-        context = self.inside(run, request)
-        span = self._begun(request, self.stage_title(stage), context, SpanKind.INTERNAL, said, (), stage.started)
+        name, context = self.stage_title(stage), self.inside(run, request)
+        span = self._begun(request, name, context, SpanKind.INTERNAL, said, (), stage.started, ended=True)
         if a.ERROR_TYPE in stage.attributes:
             span.set_status(Status(StatusCode.ERROR))
         _end(span, stage.ended)
@@ -144,10 +152,17 @@ class Writer:
         attributes: Attributes,
         links: Sequence[Link],
         started: int,
+        *,
+        ended: bool,
     ) -> Span:
         """A new span; where the app's processor or sampler raised, none, in its parent's place: so the others hang."""
+        name = well_formed(name)
         try:
-            return self.tracer.start_span(well_formed(name), context, kind, attributes, links, started)
+            if ended and not links and self._ended is not None:
+                span = self._ended.start(name, context, kind, attributes, started)
+                if span is not None:
+                    return span
+            return self.tracer.start_span(name, context, kind, attributes, links, started)
         except Exception as error:
             blame_once(error)
         if request.root is not None and request.root.span is not None:
@@ -160,3 +175,12 @@ def _end(span: Span, ended: int) -> None:
         span.end(ended)
     except Exception as error:  # as above: it has ended all the same
         blame_once(error)
+
+
+def _ended_spans_of(tracer: Tracer) -> EndedSpans | None:
+    """None without the SDK, which is not imported for it."""
+    if type(tracer).__module__ != _SDK:
+        return None
+    from rag_probe_langchain.writing.ended import ended_spans_of
+
+    return ended_spans_of(tracer)

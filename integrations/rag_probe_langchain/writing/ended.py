@@ -1,0 +1,187 @@
+"""Spans that have ended before they are written are made whole: the SDK's way from a start to an end is dearer.
+
+Only where nobody can tell the difference: the tracer is the SDK's own, and its span processors hear of no start. What
+the SDK would do to attributes that are not plain it is asked to do here too. Whoever asks gets None anywhere else.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
+from typing import Final, cast
+
+from opentelemetry.attributes import BoundedAttributes
+from opentelemetry.context import Context
+from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, SynchronousMultiSpanProcessor, Tracer
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcessor
+from opentelemetry.trace import (
+    NonRecordingSpan,
+    Span,
+    SpanContext,
+    SpanKind,
+    Status,
+    StatusCode,
+    TraceFlags,
+    get_current_span,
+)
+from opentelemetry.util.types import AnyValue
+
+from rag_probe.attributes import Attributes, Value
+
+_UNSET: Final = Status(StatusCode.UNSET)
+_RANDOM: Final[int] = getattr(TraceFlags, "RANDOM_TRACE_ID", 0)
+_FLAGS: Final = tuple(TraceFlags(flags) for flags in range(4))
+_SCALARS: Final[frozenset[type]] = frozenset({str, bool, int, float})
+_KINDS: Final[frozenset[type]] = _SCALARS | {tuple}
+_ROOM: Final = 8
+"""Attributes that a sampler or an end may add."""
+_DEAF: Final = (SpanProcessor, BatchSpanProcessor, SimpleSpanProcessor)
+"""Processors that do nothing when a span starts."""
+_STARTS: Final = ("on_start", "_on_ending")
+
+
+class EndedSpan(NonRecordingSpan):
+    """A span whose end is known; what is said of it until `end` is written with it."""
+
+    def __init__(
+        self,
+        maker: EndedSpans,
+        name: str,
+        context: SpanContext,
+        parent: SpanContext | None,
+        kind: SpanKind,
+        attributes: dict[str, Value],
+        started: int,
+    ) -> None:
+        super().__init__(context)
+        self.maker = maker
+        self.name = name
+        self.context = context
+        self.parent = parent
+        self.kind = kind
+        self.attributes = attributes
+        self.started = started
+        self.status = _UNSET
+
+    def is_recording(self) -> bool:
+        """A sampler has let it pass."""
+        return True
+
+    def set_attribute(self, key: str, value: AnyValue) -> None:
+        """As the SDK does it: what is said anew is said last."""
+        self.attributes.pop(key, None)
+        self.attributes[key] = value  # pyright: ignore[reportArgumentType] - what is no value is cleaned at the end
+
+    def set_attributes(self, attributes: Mapping[str, AnyValue]) -> None:
+        """The same for several."""
+        for key, value in attributes.items():
+            self.set_attribute(key, value)
+
+    def set_status(self, status: Status | StatusCode, description: str | None = None) -> None:
+        """Once."""
+        self.status = status if isinstance(status, Status) else Status(status, description)
+
+    def end(self, end_time: int | None = None) -> None:
+        """Hand it to the span processors, once."""
+        self.maker.hand_over(self, end_time)
+
+
+class EndedSpans:
+    """Makes spans as one tracer of the SDK would."""
+
+    def __init__(self, tracer: Tracer, processors: SynchronousMultiSpanProcessor) -> None:
+        """`processors`: those of `tracer`."""
+        self._tracer = tracer
+        self._processors = processors
+        self._looked_at: object = None
+        """The tuple of processors that was looked at last: another one, whenever one is added."""
+        self._deaf = False
+        self._is_enabled: Callable[[], bool] = getattr(tracer, "_is_enabled", lambda: True)
+        self._scope = getattr(tracer, "_instrumentation_scope", None)
+        self._most = _most(getattr(tracer, "_span_limits", None))
+
+    def start(
+        self, name: str, context: Context, kind: SpanKind, attributes: Attributes, started: int
+    ) -> EndedSpan | Span | None:
+        """What `Tracer.start_span` would give; None where somebody wants to hear of the start."""
+        if len(attributes) > self._most or not (self._hears_no_start() and self._is_enabled()):
+            return None
+        tracer, ids = self._tracer, self._tracer.id_generator
+        parent = get_current_span(context).get_span_context()
+        if parent.is_valid:
+            trace_id = parent.trace_id
+            flags = parent.trace_flags & _RANDOM
+        else:
+            parent = None
+            trace_id = ids.generate_trace_id()
+            flags = _RANDOM if _RANDOM and ids.is_trace_id_random() else 0
+        sampled = tracer.sampler.should_sample(context, trace_id, name, kind, attributes, ())
+        flags |= sampled.decision.is_sampled()
+        made = SpanContext(trace_id, ids.generate_span_id(), False, _FLAGS[flags], sampled.trace_state)
+        if not sampled.decision.is_recording():
+            return NonRecordingSpan(made)
+        said = cast(Attributes, sampled.attributes)  # pyright: ignore[reportUnknownMemberType] - the sampler's, or ours
+        return EndedSpan(self, name, made, parent, kind, {**said}, started)
+
+    def hand_over(self, span: EndedSpan, ended: int | None) -> None:
+        """Raises what a processor does."""
+        tracer = self._tracer
+        whole = ReadableSpan(
+            span.name,
+            span.context,
+            span.parent,
+            tracer.resource,
+            span.attributes if _are_plain(span.attributes) else BoundedAttributes(None, span.attributes),
+            (),
+            (),
+            span.kind,
+            tracer.instrumentation_info,
+            span.status,
+            span.started,
+            ended,
+            self._scope,
+        )
+        self._processors.on_end(whole)
+
+    def _hears_no_start(self) -> bool:
+        processors: Sequence[SpanProcessor] | None = getattr(self._processors, "_span_processors", None)
+        if processors is not self._looked_at:
+            self._deaf = processors is not None and all(_is_deaf(each) for each in processors)
+            self._looked_at = processors
+        return self._deaf
+
+
+def ended_spans_of(tracer: object) -> EndedSpans | None:
+    """For a tracer of the SDK's own kind that counts no spans; None for others."""
+    if type(tracer) is not Tracer:
+        return None
+    processors = tracer.span_processor
+    counts = type(getattr(tracer, "_tracer_metrics", None)).__name__ not in ("NoneType", "NoOpTracerMetrics")
+    return None if counts or type(processors) is not SynchronousMultiSpanProcessor else EndedSpans(tracer, processors)
+
+
+def _is_deaf(processor: SpanProcessor) -> bool:
+    return all(
+        name not in vars(processor) and any(_said(processor, name) is getattr(kind, name, None) for kind in _DEAF)
+        for name in _STARTS
+    )
+
+
+def _said(processor: SpanProcessor, name: str) -> object:
+    return getattr(type(processor), name, None)
+
+
+def _most(limits: object) -> int:
+    """With how many attributes a span may start to be sure to stay whole; never, where values are cut."""
+    most = getattr(limits, "max_span_attributes", None)
+    if limits is None or getattr(limits, "max_span_attribute_length", None) is not None:
+        return -1
+    return most - _ROOM if isinstance(most, int) else sys.maxsize
+
+
+def _are_plain(attributes: dict[str, Value]) -> bool:
+    """Whether the SDK would leave them as they are."""
+    kinds = set(map(type, attributes.values()))
+    rows = [cast(tuple[object, ...], value) for value in attributes.values() if type(value) is tuple]
+    return kinds <= _KINDS and _SCALARS.issuperset(map(type, chain.from_iterable(rows))) and "" not in attributes
