@@ -184,10 +184,18 @@ def _answer(known: _Known) -> tuple[Answer | None, tuple[str, ...]]:
         return Answer(outcome="error"), guesses
     generation = _answering(known)
     if generation is not None and not _paused(known.tasks):
-        return answer_from(generation), (*guesses, "answer.outcome", "answer.text")
+        answer = answer_from(generation)
+        if not _broken_off(known):
+            return answer, (*guesses, "answer.outcome", "answer.text")
+        return replace(answer, outcome=None), (*guesses, "answer.text")
     if not known.record.of(Generation) and known.none_of("generations"):
         return Answer(outcome="abstained"), ("answer.outcome",)
     return None, guesses
+
+
+def _broken_off(known: _Known) -> bool:
+    """Whether the question says that it did not come to its end: what a call had written by then answered nobody."""
+    return known.parts[-1].dialect.notes(known.parts[-1].top).partial
 
 
 def _is_answered(known: _Known, answer: Answer | None) -> bool:

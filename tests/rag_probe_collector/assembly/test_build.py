@@ -318,6 +318,13 @@ class TestAnswer:
         assert set(path.inferred) == {"answer.outcome", "answer.text"}
         assert path.citations is None
 
+    def test_of_one_that_was_broken_off_it_is_no_more_than_what_was_written(self):
+        """Must-handle 16: LangChain ends the call of a stream that is collected, and never its fallback."""
+        root = workflow(1, attributes={a.PARTIAL: True})
+        path = path_of(root, stage(2, drafted("a", output=Content(length=2, text="ok")), 1))
+        assert path.answer == Answer(content=Content(length=2, text="ok"))
+        assert set(path.inferred) == {"answer.text"}
+
     def test_an_answer_on_a_span_of_its_own_is_read(self):
         path = path_of(workflow(1), stage(2, drafted("a"), 1), stage(3, Answer(outcome="clarification"), 1, 5))
         assert path.answer == Answer(outcome="clarification")
