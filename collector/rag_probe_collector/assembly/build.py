@@ -215,11 +215,11 @@ def _answering(known: _Known) -> Generation | None:
 
 
 def _citations(answer: Answer | None) -> Citations | None:
-    """Where there is no text, nothing was cited."""
+    """Who is silent on purpose cites nothing; what a run that failed had said by then, nobody knows."""
     if answer is None or answer.citations is not None:
         return answer.citations if answer is not None else None
     blank = answer.content is None or answer.content.length == 0
-    return Citations() if blank and answer.outcome in ("abstained", "error") else None
+    return Citations() if blank and answer.outcome == "abstained" else None
 
 
 def _generation(ran: Ran[Generation]) -> Step[Generation]:

@@ -56,12 +56,16 @@ class TraceSource:
 
     def _found(self, selection: Selection) -> Iterator[tuple[int, list[Found]]]:
         index, spans = self._look(selection)
-        _tell_foreign(index)
         groups = [group for group in index.groups() if _may_hold(group, selection)]
+        empty = True
         for chunk in _chunks(groups, self.chunk) if spans is None else [groups]:
             held = spans if spans is not None else self._load(chunk)
             for group in chunk:
-                yield group.start, [_found(question) for question in _questions(group.traces, held)]
+                found = [_found(question) for question in _questions(group.traces, held)]
+                empty = empty and not found
+                yield group.start, found
+        if empty and groups:
+            _tell_none(index)
 
     def _load(self, groups: Iterable[Group]) -> Spans:
         return gathered(self.store.load([trace for group in groups for trace in group.traces]))
@@ -86,17 +90,16 @@ class TraceSource:
             yield from self.store.load(missing)
 
 
-def _tell_foreign(index: TraceIndex) -> None:
-    """Say why nothing comes of spans that nobody here can read: silence would look like an empty source."""
-    count = index.foreign.total()
-    if count and count == sum(index.counts.values()):
-        scopes = ", ".join(visible(scope) or "(no scope)" for scope, _ in index.foreign.most_common(_NAMED))
-        _logger.warning(
-            "%d spans, none of a dialect that is read (%s); their scopes: %s",
-            count,
-            ", ".join(dialect.name for dialect in DIALECTS),
-            scopes,
-        )
+def _tell_none(index: TraceIndex) -> None:
+    """Say why nothing comes of spans: silence would look like an empty source."""
+    scopes = ", ".join(visible(scope) or "(no scope)" for scope, _ in index.foreign.most_common(_NAMED))
+    _logger.warning(
+        "%d spans, no question among them: %d are of no dialect that is read (%s)%s",
+        sum(index.counts.values()),
+        index.foreign.total(),
+        ", ".join(dialect.name for dialect in DIALECTS),
+        f"; their scopes: {scopes}" if scopes else "",
+    )
 
 
 def in_order(groups: Iterable[tuple[int, list[Found]]]) -> Iterator[Found]:

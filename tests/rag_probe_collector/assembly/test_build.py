@@ -310,7 +310,13 @@ class TestAnswer:
     def test_a_run_that_failed_ended_in_error(self):
         path = path_of(workflow(1, error="builtins.ValueError"))
         assert (path.error, path.answer) == ("builtins.ValueError", Answer(outcome="error"))
-        assert path.citations == Citations()
+
+    @pytest.mark.parametrize("calls", [[], [stage(2, drafted("half of it [a]"), 1, error="builtins.ValueError")]])
+    def test_what_it_cited_by_then_nobody_knows(self, calls):
+        """Contracts 1: `[]` only without an error; a stream that breaks off has been read up to there."""
+        path = path_of(workflow(1, error="builtins.ValueError"), *calls)
+        assert (path.retrieved, path.context, path.citations) == (None, None, None)
+        assert {"retrieved", "context", "citations"} <= set(path.not_captured)
 
     def test_where_the_root_is_silent_the_last_calls_text_is_the_answer_and_inferred(self):
         path = path_of(workflow(1), stage(2, drafted("a", output=Content(length=2, text="ok")), 1))

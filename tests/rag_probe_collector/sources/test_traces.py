@@ -14,7 +14,7 @@ from rag_probe_collector.otlp.decode import SpanDecoder
 from rag_probe_collector.otlp.span import Span
 from rag_probe_collector.sources.index import TraceIndex
 from rag_probe_collector.sources.traces import TraceSource
-from tests.rag_probe_collector.spans import T0, Memory, foreign, node, request, source, stage, trace_id, workflow
+from tests.rag_probe_collector.spans import T0, Memory, S, foreign, node, request, source, stage, trace_id, workflow
 
 ASKED = Root(question=Content(length=3))
 
@@ -133,9 +133,19 @@ def test_spans_that_nobody_here_reads_are_said(caplog):
     assert list(source(request(foreign(1), foreign(2, scope="other\x1b"))).paths(Selection())) == []
     (said,) = caplog.messages
     assert said == (
-        "2 spans, none of a dialect that is read (rag_probe, genai); "
+        "2 spans, no question among them: 2 are of no dialect that is read (rag_probe, genai); "
         "their scopes: opentelemetry.instrumentation.fastapi, other\\x1b"
     )
+
+
+def test_spans_that_are_read_but_ask_nothing_are_no_silence_either(caplog):
+    """An embedding is known, and is no question: beside the spans of a dialect that is not read it hid them."""
+    embedding = S(1, attributes={"gen_ai.operation.name": "embeddings"}, scope="openai")
+    assert list(source(request(embedding, foreign(2, 1), foreign(3, 1))).paths(Selection())) == []
+    assert "3 spans, no question among them: 2 are of no dialect that is read" in caplog.text
+    caplog.clear()
+    assert list(source(request()).paths(Selection())) == []
+    assert not caplog.text
 
 
 def test_foreign_spans_beside_ours_are_nothing_to_say(caplog):
