@@ -66,7 +66,7 @@ def passes(python: Path, *tests: str) -> None:
         env={**os.environ, "PYTHONPATH": path},
         capture_output=True,
         text=True,
-        timeout=500,
+        timeout=1500,
     )
     assert done.returncode == 0, done.stdout[-4000:]
 

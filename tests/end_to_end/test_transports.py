@@ -22,12 +22,14 @@ from rag_probe.path_json import to_json
 from rag_probe.policy import CapturePolicy
 from rag_probe.protocols import Selection
 from rag_probe_collector.cli.score import score
-from rag_probe_collector.receiver import Collector
+from rag_probe_collector.receiver import Collector, Limits
 from rag_probe_collector.sources import open_source
 from rag_probe_demo.corpus import DATA
 from tests.sample_apps import KEY, record
 
 Spans = list[ReadableSpan]
+PATIENCE = 100.0
+PATIENT = Limits(commit_seconds=PATIENCE)
 
 
 @pytest.fixture(scope="module")
@@ -42,9 +44,11 @@ def with_content() -> Spans:
 
 
 EXPORTERS: dict[str, Callable[[Collector], SpanExporter]] = {
-    "grpc": lambda to: GrpcExporter(endpoint=str(to.grpc_address), insecure=True),
-    "http/protobuf": lambda to: HttpExporter(endpoint=_url(to), compression=Compression.NoCompression),
-    "http/json gzip": lambda to: JsonExporter(endpoint=_url(to), compression=JsonCompression.GZIP),
+    "grpc": lambda to: GrpcExporter(endpoint=str(to.grpc_address), insecure=True, timeout=PATIENCE),
+    "http/protobuf": lambda to: HttpExporter(
+        endpoint=_url(to), compression=Compression.NoCompression, timeout=PATIENCE
+    ),
+    "http/json gzip": lambda to: JsonExporter(endpoint=_url(to), compression=JsonCompression.GZIP, timeout=PATIENCE),
 }
 
 
@@ -71,7 +75,7 @@ def test_batches_may_come_in_any_order_and_again(
     again = [*batches, *chance.sample(batches, 5)]
     chance.shuffle(again)
     transports = [chance.choice([*EXPORTERS]) for _ in again]
-    with Collector(tmp_path / "spool.db") as collector:
+    with Collector(tmp_path / "spool.db", limits=PATIENT) as collector:
         for transport, batch in zip(transports, again, strict=True):
             _send([batch], transport, collector)
     assert _paths(tmp_path / "spool.db") == expected
@@ -105,7 +109,7 @@ def _verdicts(spans: Spans, directory: Path) -> dict[str, object]:
 
 
 def _travelled(batches: list[Spans], transport: str, directory: Path) -> list[Any]:
-    with Collector(directory / "spool.db") as collector:
+    with Collector(directory / "spool.db", limits=PATIENT) as collector:
         _send(batches, transport, collector)
     return _paths(directory / "spool.db")
 

