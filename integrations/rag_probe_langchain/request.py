@@ -98,7 +98,33 @@ class Watch(Protocol):
 
 
 class Request:
-    """State shared by all runs of one question; from its first end event on, read and written under `lock` only."""
+    """State shared by all runs of one question; from its first end event on, read and written under `lock` only.
+
+    Defaults stand on the class, as a run's do.
+    """
+
+    root: Run | None = None
+    watch: Watch | None = None
+    """Of a root that an asyncio task runs."""
+    recording: bool = True
+    """False costs nothing more than an entry per run."""
+    traced: bool = True
+    """False: a sampler has refused it, and it is worked out for its metrics alone."""
+    has_nodes: bool = False
+    """Whether a node has a last known set of its own."""
+    told: Told = _NOTHING_TOLD
+    builder: ContextAssembly | None = None
+    """What the app told of the context that it is building: budget, and why passages fell."""
+    step: int | None = None
+    """Of a graph, the last step that began."""
+    resumed: bool = False
+    """Whether it goes on with a run that paused or failed: what a model wrote, it may have written then."""
+    paused: bool = False
+    """Whether a node asked and waits: no answer yet."""
+    paused_at: str | None = None
+    """The checkpoint at which a graph stopped, and"""
+    resumed_at: str | None = None
+    """the one from which it went on: another process may tell the other half."""
 
     def __init__(
         self,
@@ -113,61 +139,42 @@ class Request:
         meter: Meter | None = None,
         peers: Peers | None = None,
     ) -> None:
+        """Of a question that starts `now`, in nanoseconds since the epoch.
+
+        - `context`: the ambient one at the root's start, with the caller's span and baggage.
+        - `thread`: the conversation, which may show after the start only.
+        - `asked`: the question's text.
+        - `meter`: None where nobody listens to metrics.
+        - `peers`: the other instrumentations that hear the same runs.
+        """
         self.options = options
         self.writer = writer
-        self.meter = meter
-        """None: nobody listens to metrics."""
         self.context = context
-        """The ambient context at the root's start: the caller's span and baggage."""
         self.tags = tags
         self.identity = identity
         self.thread = thread
-        """The conversation, which may show after the start only."""
         self.sought = thread is not None
-        """Whether it has been looked for inside the question too."""
+        """Whether the conversation has been looked for inside the question too."""
         self.asked = asked
-        """The question's text."""
-        self.peers = peers
-        """The other instrumentations that hear the same runs."""
         self.touched = now
-        """When it was last heard of; nanoseconds since the epoch."""
+        """When it was last heard of."""
+        self.meter = meter
+        self.peers = peers
         self.lock = RLock()  # re-entrant: a collected generator may end its run in the midst of ours
-        self.documents = Documents(options.policy)
-        self.root: Run | None = None
-        self.watch: Watch | None = None
-        """Of a root that an asyncio task runs."""
-        self.recording = True
-        """False costs nothing more than an entry per run."""
-        self.traced = True
-        """False: a sampler has refused it, and it is worked out for its metrics alone."""
+        self.documents = Documents(self.options.policy)
         self.runs: dict[int, Run] = {}
         """Those that are open."""
         self.pending: list[Run | StageSpan] = []
         """What has ended and has no span yet."""
         self.links: list[Link] = []
         self.known = Known()
-        self.has_nodes = False
-        """Whether a node has a last known set of its own."""
         self.texts: list[TextStep] = []
         self.made: list[Made] = []
         self.shares: list[Share] = []
         """Of calls that wait for the question's end."""
-        self.told = _NOTHING_TOLD
-        self.builder: ContextAssembly | None = None
-        """What the app told of the context that it is building: budget, and why passages fell."""
         self.attempts: dict[str, int] = {}
-        self.step: int | None = None
-        """Of a graph, the last step that began."""
         self.failed: dict[str, Run] = {}
         """Nodes that failed, by task."""
-        self.resumed = False
-        """Whether it goes on with a run that paused or failed: what a model wrote, it may have written then."""
-        self.paused = False
-        """Whether a node asked and waits: no answer yet."""
-        self.paused_at: str | None = None
-        """The checkpoint at which a graph stopped, and"""
-        self.resumed_at: str | None = None
-        """the one from which it went on: another process may tell the other half."""
 
     def abandon(self) -> None:
         """Of a parent process: another thread of it may hold the lock, and never gives it back here."""

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from math import isfinite
 from typing import Final, TypeVar
 
-from rag_probe.path import EvidencePath, Step, Verdict
+from rag_probe.path import EvidencePath, Filtered, Step, Verdict
 from rag_probe.path_json.reader import Json, Object
 from rag_probe.stages import (
     Answer,
@@ -20,6 +20,7 @@ from rag_probe.stages import (
     Node,
     Rerank,
     Retrieval,
+    ToolCall,
 )
 
 SCHEMA: Final = "rag-probe.path/1"
@@ -35,10 +36,23 @@ _LAST: Final = datetime.max.replace(tzinfo=UTC)
 
 def to_json(path: EvidencePath) -> Object:
     """The object of contracts 2, its keys in that order."""
-    tags, answer = path.tags, path.answer
-    context = path.context
     return {
         "schema": SCHEMA,
+        **_asked(path),
+        **_found(path),
+        **_put_into_context(path),
+        **_answered(path),
+        **_measured(path),
+        "inferred": list(path.inferred),
+        "not_captured": list(path.not_captured),
+        "warnings": list(path.warnings),
+        "partial": path.partial,
+    }
+
+
+def _asked(path: EvidencePath) -> Object:
+    tags = path.tags
+    return {
         **_known(
             path_id=path.path_id,
             trace_id=path.trace_id,
@@ -57,42 +71,48 @@ def to_json(path: EvidencePath) -> Object:
             identity=None if path.identity is None else _identity(path.identity),
         ),
         **_content("question", path.question),
-        **_known(
-            retrievals=_each(path.retrievals, _retrieval),
-            retrieved=None if path.retrieved is None else list(_chunks(path.retrieved)),
-            reranked=_each(path.reranked, lambda row: _known(**row._asdict())),
-            filtered=None
-            if path.filtered is None
-            else {
-                **_known(kept=None if path.filtered.kept is None else list(path.filtered.kept)),
-                "dropped": [_known(**drop._asdict()) for drop in path.filtered.dropped],
-            },
-            permissions=_each(path.permissions, lambda row: _known(**row._asdict())),
-            context=None if context is None else list(_context(context)),
-            context_dropped=None if context is None or not context.dropped else list(_dropped(context)),
-            context_tokenizer=None if context is None else context.tokenizer,
-            budget=None
-            if path.budget is None
-            else _known(limit=path.budget.limit, used=path.budget.used, tokenizer=path.budget.tokenizer),
-            answer=None if answer is None else _answer(answer, path.answer_generation),
-            citations=None if path.citations is None else list(_citations(path.citations)),
-            generations=_each(path.generations, _generation),
-            tools=_each(
-                path.tools, lambda step: _known(name=step.stage.name, call_id=step.stage.call_id, **_run(step))
-            ),
-            nodes=_each(path.nodes, _node),
-            verdicts=_each(path.verdicts, _verdict),
-            latency_ms=path.latency_ms,
-            stage_latency_ms=_known(**dict(path.stage_latency_ms)) or None,
-            cost_usd=path.cost_usd,
-            error=path.error,
-            joined=_known(**dict(path.joined)) or None,
-        ),
-        "inferred": list(path.inferred),
-        "not_captured": list(path.not_captured),
-        "warnings": list(path.warnings),
-        "partial": path.partial,
     }
+
+
+def _found(path: EvidencePath) -> Object:
+    return _known(
+        retrievals=_each(path.retrievals, _retrieval),
+        retrieved=None if path.retrieved is None else list(_chunks(path.retrieved)),
+        reranked=_each(path.reranked, lambda row: _known(**row._asdict())),
+        filtered=None if path.filtered is None else _filtered(path.filtered),
+        permissions=_each(path.permissions, lambda row: _known(**row._asdict())),
+    )
+
+
+def _put_into_context(path: EvidencePath) -> Object:
+    context, budget = path.context, path.budget
+    return _known(
+        context=None if context is None else list(_context(context)),
+        context_dropped=None if context is None or not context.dropped else list(_dropped(context)),
+        context_tokenizer=None if context is None else context.tokenizer,
+        budget=None if budget is None else _known(limit=budget.limit, used=budget.used, tokenizer=budget.tokenizer),
+    )
+
+
+def _answered(path: EvidencePath) -> Object:
+    return _known(
+        answer=None if path.answer is None else _answer(path.answer, path.answer_generation),
+        citations=None if path.citations is None else list(_citations(path.citations)),
+        generations=_each(path.generations, _generation),
+        tools=_each(path.tools, _tool),
+        nodes=_each(path.nodes, _node),
+        verdicts=_each(path.verdicts, _verdict),
+    )
+
+
+def _measured(path: EvidencePath) -> Object:
+    return _known(
+        latency_ms=path.latency_ms,
+        stage_latency_ms=_known(**dict(path.stage_latency_ms)) or None,
+        cost_usd=path.cost_usd,
+        error=path.error,
+        joined=_known(**dict(path.joined)) or None,
+    )
 
 
 def instant(nanoseconds: int) -> str:
@@ -174,6 +194,11 @@ def _count(chunks: Chunks) -> int:
     return len(chunks.ids) if chunks.count is None else chunks.count
 
 
+def _filtered(filtered: Filtered) -> Object:
+    kept = None if filtered.kept is None else list(filtered.kept)
+    return {**_known(kept=kept), "dropped": [_known(**drop._asdict()) for drop in filtered.dropped]}
+
+
 def _context(context: ContextAssembly) -> Iterator[Object]:
     for place, chunk_id in enumerate(context.ids):
         kept = context.kept[place] if context.kept else ()
@@ -233,6 +258,10 @@ def _generation(step: Step[Generation]) -> Object:
         cache_hit=stage.cache_hit,
         error=step.error,
     )
+
+
+def _tool(step: Step[ToolCall]) -> Object:
+    return _known(name=step.stage.name, call_id=step.stage.call_id, **_run(step))
 
 
 def _node(step: Step[Node]) -> Object:
