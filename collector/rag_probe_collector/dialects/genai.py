@@ -15,6 +15,7 @@ from rag_probe.stages import Answer, Content, Generation, Retrieval, Root, ToolC
 from rag_probe.wire.columns import get
 from rag_probe.wire.generation import decode_generation
 from rag_probe_collector.dialects.genai_content import documents_in, last_text, question_in
+from rag_probe_collector.dialects.lost import lost
 from rag_probe_collector.dialects.reading import NO_NOTES, Notes, Reading, Workflow
 from rag_probe_collector.otlp.decode import Interest
 from rag_probe_collector.otlp.span import Span
@@ -93,8 +94,9 @@ class GenAi:
         )
 
     def notes(self, span: Span) -> Notes:
-        """An answer's outcome is nowhere said; that a text is one is inferred."""
-        return _OUTCOME if a.OUTPUT_MESSAGES in span.attributes and self.read(span) is _WORKFLOW else NO_NOTES
+        """An answer's outcome is nowhere said; that a text is one is inferred. And what a span lost on its way."""
+        notes = _OUTCOME if a.OUTPUT_MESSAGES in span.attributes and self.read(span) is _WORKFLOW else NO_NOTES
+        return replace(notes, not_captured=lost(span)) if span.lost else notes
 
     def source(self, graph: bool) -> str:  # noqa: ARG002  # one signature for every dialect
         """The dialect's own name."""

@@ -68,4 +68,12 @@ def read_by_name(span: Span) -> Reading | None:
 
 
 def _kind(span: Span) -> str:
-    return _KINDS.get(span.name.partition(" ")[0], "")
+    """By what is left of its attributes, else by its name, which a pipeline may have changed."""
+    told = span.attributes.get(a.STAGE)
+    if isinstance(told, str) and told in _FIELDS:
+        return told
+    if a.NODE_NAME in span.attributes:
+        return "node"
+    operation = span.attributes.get(a.OPERATION)
+    named = _KINDS.get(operation, "") if isinstance(operation, str) else ""
+    return named or _KINDS.get(span.name.partition(" ")[0], "")

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, permutations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rag_probe import attributes
 from rag_probe.path_json import to_json
 from rag_probe.protocols import Selection
+from rag_probe.stages import Chunks, Retrieval
 from rag_probe.wire import encode, encode_node, encode_root
 from rag_probe_collector.assembly.trace import assemble
 from tests.rag_probe import strategies
@@ -24,6 +26,7 @@ from tests.rag_probe_collector.spans import (
     request,
     source,
     span_id,
+    stage,
     workflow,
 )
 
@@ -116,6 +119,25 @@ def test_a_copy_that_differs_is_reported_and_not_merged():
     (path,) = paths_of(last, first)
     assert path.latency_ms == 9
     assert any("arrived with different contents" in warning for warning in path.warnings)
+
+
+def search(took, *ids):
+    return stage(2, Retrieval(documents=Chunks(ids=ids)), 1, took=took, name="renamed on the way")
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_what_only_the_copies_say_that_are_not_read_is_not_captured(order):
+    """A leak in one of them would be hidden: nobody knows what was returned."""
+    copies = [search(1, "foreign", "a"), search(2, "a", "b"), search(3, "a")]
+    (path,) = paths_of(workflow(1), *[copies[place] for place in order])
+    assert path.retrieved.ids == ("a",)
+    assert {"retrieved", "retrievals.documents"} <= set(path.not_captured)
+
+
+def test_a_copy_that_was_sent_before_it_was_complete_hides_nothing():
+    early = replace(search(0, "a"), attributes={attributes.STAGE: "retrieval"})
+    (path,) = paths_of(workflow(1), early, search(3, "a"))
+    assert "retrieved" not in path.not_captured
 
 
 def test_a_resource_that_a_collector_added_to_is_no_difference():

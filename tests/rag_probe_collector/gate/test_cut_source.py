@@ -55,6 +55,12 @@ def test_compressed_data_that_breaks_off_is_no_pass(tmp_path, capsys):
     assert "incomplete" in report["reasons"][0] or "breaks off" in report["reasons"][0]
 
 
+def test_a_leak_that_only_one_copy_of_a_span_shows_is_no_pass(tmp_path, capsys):
+    clean = stage(2, Retrieval(documents=Chunks(ids=("x",))), parent=1, took=9)
+    code, report = scored(tmp_path, capsys, delimited(request(workflow(1, SILENT), LEAKING, clean)))
+    assert (code, report["cases"][0]["not_captured"]) == (3, ["retrieved"])
+
+
 def test_gating_again_forgets_nothing(tmp_path, capsys):
     data = delimited(request(workflow(1, SILENT)), request(LEAKING))
     _, report = scored(tmp_path, capsys, data[:-5])
