@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from heapq import nsmallest
 from typing import Final, TypeAlias
@@ -17,6 +17,7 @@ MAX_ATTRIBUTES: Final = 1_000
 MAX_LINKS: Final = 128
 
 _ERROR: Final = 2
+_OURS: Final = "rag."
 _HAS_IS_REMOTE: Final = 0x100
 _IS_REMOTE: Final = 0x200
 _NO_TRACE: Final = bytes(16)
@@ -86,13 +87,13 @@ class SpanDecoder:
         )
 
     def _claimed(self, message: SpanMessage, attributes: Mapping[str, bytes]) -> _Rest:
-        flags, links = message.flags, message.links
+        flags, links, read = message.flags, message.links, self._attributes(attributes)
         return (
             message.status.code == _ERROR,
             not flags & _IS_REMOTE if flags & _HAS_IS_REMOTE else None,
-            self._attributes(attributes),
+            read,
             tuple([SpanLink(link.trace_id.hex(), link.span_id.hex()) for link in links[:MAX_LINKS]]) if links else (),
-            message.lost,
+            message.lost if len(read) == len(attributes) else message.lost + _unread(attributes, read),
         )
 
     def _is_marked(self, attributes: Mapping[str, bytes]) -> bool:
@@ -106,3 +107,8 @@ class SpanDecoder:
         values = self._values
         names = attributes if len(attributes) <= MAX_ATTRIBUTES else nsmallest(MAX_ATTRIBUTES, attributes)
         return {name: value for name in names if (value := values[attributes[name]]) is not None}
+
+
+def _unread(attributes: Iterable[str], read: Container[str]) -> int:
+    """How many of ours are beyond the bound, or hold what none of ours can: what they had to say is lost as well."""
+    return sum(name.startswith(_OURS) and name not in read for name in attributes)

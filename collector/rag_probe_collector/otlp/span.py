@@ -51,7 +51,7 @@ class Span(NamedTuple):
     attributes: Mapping[str, Value]
     links: tuple[SpanLink, ...]
     lost: int = 0
-    """Attributes that its sender dropped."""
+    """Attributes that its sender dropped, and those of ours that could not be read."""
 
     @property
     def latency_ms(self) -> float | None:

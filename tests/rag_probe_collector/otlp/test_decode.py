@@ -62,6 +62,18 @@ def test_of_too_many_attributes_the_first_by_name_are_read():
     assert list(span.attributes) == sorted(many)[:MAX_ATTRIBUTES]
 
 
+def test_what_of_ours_is_not_read_is_counted_as_lost():
+    """Beyond the bound, or of a kind that none of ours has; what others write is nothing that we miss."""
+    others = {f"k{number:05}": number for number in range(MAX_ATTRIBUTES)}
+    nested = {"rag.context.ids": (("a",),), "rag.filter.kept": b"a", "other": b"a"}
+    crowded, odd, usual = decoded(
+        S(1, attributes={**others, "rag.stage": "filter", "rag.filter.kept": ("a",)}),
+        S(2, attributes={"rag.stage": "filter", **nested}),
+        S(3, attributes={"rag.stage": "filter", "other": b"a"}),
+    )
+    assert (crowded.lost, odd.lost, usual.lost) == (2, 2, 0)
+
+
 def test_an_error_without_a_type_is_other():
     body = request(S(1))
     body.resource_spans[0].scope_spans[0].spans[0].status.code = 2
