@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
-from typing import Final, cast
+from typing import Final
 
 from opentelemetry.attributes import BoundedAttributes
 from opentelemetry.context import Context
@@ -54,7 +54,7 @@ class EndedSpan(NonRecordingSpan):
         attributes: dict[str, Value],
         started: int,
     ) -> None:
-        super().__init__(context)
+        self._context = context  # all that the class above would do
         self.maker = maker
         self.name = name
         self.context = context
@@ -121,8 +121,7 @@ class EndedSpans:
         made = SpanContext(trace_id, ids.generate_span_id(), False, _FLAGS[flags], sampled.trace_state)
         if not sampled.decision.is_recording():
             return NonRecordingSpan(made)
-        said = cast(Attributes, sampled.attributes)  # pyright: ignore[reportUnknownMemberType] - the sampler's, or ours
-        return EndedSpan(self, name, made, parent, kind, {**said}, started)
+        return EndedSpan(self, name, made, parent, kind, {**sampled.attributes}, started)  # pyright: ignore[reportUnknownMemberType, reportArgumentType] - the sampler's, or ours
 
     def hand_over(self, span: EndedSpan, ended: int | None) -> None:
         """Raises what a processor does."""
@@ -183,5 +182,5 @@ def _most(limits: object) -> int:
 def _are_plain(attributes: dict[str, Value]) -> bool:
     """Whether the SDK would leave them as they are."""
     kinds = set(map(type, attributes.values()))
-    rows = [cast(tuple[object, ...], value) for value in attributes.values() if type(value) is tuple]
+    rows: list[Sequence[Value]] = [value for value in attributes.values() if type(value) is tuple]
     return kinds <= _KINDS and _SCALARS.issuperset(map(type, chain.from_iterable(rows))) and "" not in attributes
