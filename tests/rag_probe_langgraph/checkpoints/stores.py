@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import warnings
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, closing, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -45,6 +45,7 @@ def server() -> str:
     def patient(*command: Any, timeout: object = None, **options: Any) -> str:
         return run(*command, **options)
 
+    postgres_server.PostgresServer._lock = nullcontext()  # a file in /tmp, which belongs to whoever was here first
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(postgres_server, "pgexec", patient)  # it allows a start ten seconds, on a busy machine too
         patch.setenv("PGCTLTIMEOUT", "300")
