@@ -43,10 +43,12 @@ from opentelemetry.trace import (
 from opentelemetry.trace.span import TraceState
 
 from rag_probe.delivery import Delivery, Outlet
+from rag_probe_langchain import begin, finish
 from rag_probe_langchain.writing.ended import EndedSpans, ended_spans_of
 from rag_probe_langchain.writing.writer import Writer
 from tests.rag_probe_langchain.apps import rag
 from tests.rag_probe_langchain.recorded import Recorder
+from tests.scenarios.recording import Recording
 
 
 class Counted(IdGenerator):
@@ -145,19 +147,25 @@ def test_it_is_what_the_sdk_would_have_written(sampler, limits, random, parent, 
     assert [seen(span) for span in exported[0]] == [seen(span) for span in exported[1]]
 
 
+class Standing:
+    """A clock that stands: how often it is looked at differs between two runs."""
+
+    def time_ns(self):
+        return 1_800_000_000_000_000_000
+
+
 def test_what_is_exported_has_the_same_bytes():
     """Of whole questions too: with the SDK's own spans, and with ours."""
     batches = []
     for whole in (True, False):
-        recorder = Recorder()
+        recording = Recording()
         with pytest.MonkeyPatch.context() as patch:
-            ids, clock = itertools.count(1), itertools.count(1_800_000_000_000_000_000, 1_000)
-            patch.setattr("random.getrandbits", lambda bits, ids=ids: next(ids))
-            patch.setattr("time.time_ns", lambda clock=clock: next(clock))
+            for module in (begin, finish):
+                patch.setattr(module, "time", Standing())
             if not whole:
                 patch.setattr(EndedSpans, "start", lambda *_: None)
-            rag().invoke("How long do I have?", recorder.config)
-        batches.append(encode_spans(recorder.spans).SerializeToString(deterministic=True))
+            rag().invoke("How long do I have?", {"callbacks": [recording.handler]})
+        batches.append(encode_spans(recording.spans).SerializeToString(deterministic=True))
     assert batches[0] == batches[1]
 
 
