@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import date
 from enum import Enum
+from hashlib import sha256
 from operator import index
 from typing import Final, SupportsIndex, cast
 from uuid import UUID
@@ -13,7 +14,8 @@ from rag_probe.stages import Identity
 from rag_probe.wellformed import well_formed
 
 MAX_ID: Final = 256
-"""Characters of an id; a longer one is cut."""
+"""Characters of an id; a longer one is cut, and a digest of all of it says which it was."""
+_DIGEST: Final = 16
 
 
 def identifier(value: object) -> str | None:
@@ -29,17 +31,22 @@ def _identifier(value: object) -> str | None:
         case Enum():
             return _identifier(cast("object", value.value))
         case str():
-            return well_formed(value[:MAX_ID]) or None
+            return well_formed(value if len(value) <= MAX_ID else _cut(value)) or None
         case bool() | None:
             return None
         case SupportsIndex():
-            return str(index(value))[:MAX_ID]
+            return _identifier(str(index(value)))
         case UUID():
             return str(value)
         case date():
             return value.isoformat()
         case _:
             return None
+
+
+def _cut(text: str) -> str:
+    digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST]
+    return f"{text[: MAX_ID - _DIGEST - 1]}~{digest}"
 
 
 def identifier_of(item: object, keys: Iterable[str]) -> str | None:

@@ -51,6 +51,7 @@ class Documents:
         "_searched",
         "_variants",
         "any",
+        "missed",
         "owners",
         "rescored",
         "scores",
@@ -66,6 +67,8 @@ class Documents:
         self._searched = 0
         self.any = False
         """Whether there was any."""
+        self.missed = False
+        """Whether there were too many to remember them all."""
         self.owners: dict[str, str | dict[str, None]] = {}
         """Every text that was seen, with the id of its passage, or of all that share it, in first-seen order."""
         self.whole: dict[str, str] = {}
@@ -81,8 +84,11 @@ class Documents:
         """What a model wrote that was shown one passage only, with that passage's id."""
 
     def news(self, passages: Sequence[object]) -> list[Document]:
-        """Those of `passages` that were never seen, neither as this object nor as another one of that id."""
-        if self._by_object.keys() >= set(map(id, passages)):
+        """Those of `passages` that were never seen, neither as this object nor as another one of that id.
+
+        None, when there were too many to know that.
+        """
+        if self.missed or self._by_object.keys() >= set(map(id, passages)):
             return []
         strangers = [item for item in bare(passages) if id(item) not in self._by_object]
         if not strangers:
@@ -237,6 +243,8 @@ class Documents:
             self._by_object.update(zip(map(id, documents), ids, strict=True))
             self._alive.append(documents if isinstance(documents, tuple) else list(documents))
             self._note(ids, texts)
+        elif documents:
+            self.any = self.missed = True
         self._score(ids, scores)
         self.remember(passages, ids)
 

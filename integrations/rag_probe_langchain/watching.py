@@ -22,6 +22,9 @@ from rag_probe_langchain.run import Run
 
 _PATIENCE: Final = 32
 """Turns of the event loop in which generators that were left may still tell their end."""
+_SILENCE: Final = 60 * 10**9
+"""Nanoseconds for which nothing may have been heard of a question whose id nobody holds: a bridge, which makes the ids
+of the runs that it tells anew, may take a while."""
 
 _left: Final[deque[Watch]] = deque()
 """Those whose questions were left where no event loop runs, or may never run again: the next question ends them, or the
@@ -29,7 +32,7 @@ process."""
 
 
 class Watch:
-    """Ends a question whose task was cancelled, a search whose task is over, and whatever nobody can end any more."""
+    """Ends a question that nobody can end any more."""
 
     __slots__ = ("_id", "_root", "_since")
 
@@ -43,9 +46,14 @@ class Watch:
         self._id = None
 
     def has_ended(self) -> bool:
-        """Whether the question is over now; it is ended, unless that is still left to an event loop."""
-        self._give_up(None)
-        return True
+        """Whether the question is over now: it is ended, if it has been left for good."""
+        if self._is_left() or time.time_ns() - self._root.request.touched > _SILENCE:
+            self._give_up()
+        return not self._is_open()
+
+    def _is_left(self) -> bool:
+        """A search has nothing inside that may be heard of."""
+        return self._root.kind == "retriever"
 
     def _dropped(self, _: object) -> None:
         """Perhaps by the garbage collector, in the midst of anything: nothing is ended here."""
@@ -58,12 +66,15 @@ class Watch:
         self._since = time.time_ns()
         _left.append(self)
 
-    def _give_up(self, error: BaseException | None) -> None:
-        give_up(self._root, error, self._since)
+    def _give_up(self) -> None:
+        give_up(self._root, None, self._since)
 
 
 class TaskWatch(Watch):
-    """Of a question that an asyncio task asks; it may go on in another one."""
+    """Of a question that an asyncio task asks, which may go on in another one; ends it too when its task was cancelled.
+
+    And a search whose task is over.
+    """
 
     __slots__ = ("_cancelled", "_held", "_loop", "_soon", "_task", "_turns")
 
@@ -87,14 +98,15 @@ class TaskWatch(Watch):
         if task is not None:
             task.remove_done_callback(self._over)
 
-    def has_ended(self) -> bool:
-        """Whether the question is over now; it is ended, unless that is still left to an event loop."""
-        if self._loop.is_closed():
-            self._give_up(CancelledError() if self._cancelled else None)
-        return not self._is_open()
+    def _is_left(self) -> bool:
+        """Otherwise that is still left to the event loop."""
+        return self._loop.is_closed()
+
+    def _give_up(self) -> None:
+        give_up(self._root, CancelledError() if self._cancelled else None, self._since)
 
     def _hold(self) -> None:
-        """An id that is gone after a turn was never held: whoever tells these runs makes it anew for each event."""
+        """An id that is gone after a turn was perhaps never held."""
         self._held = not self._is_dropped()
 
     def _is_dropped(self) -> bool:
@@ -110,8 +122,8 @@ class TaskWatch(Watch):
 
     def _dropped(self, _: object) -> None:
         try:
-            if self._held or self._loop.is_closed():
-                self._leave()
+            self._leave()
+            if self._held:
                 self._loop.call_soon_threadsafe(self._wait)
         except RuntimeError:  # the loop is closed
             return
@@ -124,7 +136,7 @@ class TaskWatch(Watch):
                 self._turns -= 1
                 self._loop.call_soon(self._wait)
             else:
-                self._give_up(CancelledError() if self._cancelled else None)
+                self._give_up()
         except Exception as fault:
             log_once("the end of a task", fault)
 
@@ -147,10 +159,7 @@ def watch(root: Run, run_id: UUID) -> None:
         task = current_task()
     except RuntimeError:  # no event loop runs in this thread
         task = None
-    if task is not None:
-        root.request.watch = TaskWatch(root, run_id, task)
-    elif root.kind == "retriever":  # the only call that tells no end of a KeyboardInterrupt
-        root.request.watch = Watch(root, run_id)
+    root.request.watch = Watch(root, run_id) if task is None else TaskWatch(root, run_id, task)
 
 
 os.register_at_fork(after_in_child=_left.clear)

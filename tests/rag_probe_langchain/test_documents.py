@@ -39,7 +39,7 @@ def one(policy=PLAIN, **fields):
         ({"metadata": {"doc_id": UUID(int=1)}}, str(UUID(int=1))),
         ({"metadata": {"source": "a.md", "start_index": 120}}, "a.md#120"),
         ({"metadata": {"source": "a.md", "chunk_index": 0}}, "a.md#0"),
-        ({"id": "x" * 1000}, "x" * 256),
+        ({"id": "x" * 1000}, "x" * 239 + "~44f8354494a5ba03"),
     ],
 )
 def test_the_chain_of_rules(fields, expected):

@@ -9,6 +9,7 @@ from contextlib import suppress
 from uuid import UUID, uuid4
 
 import pytest
+from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables import RunnableGenerator, RunnableLambda
 from langchain_core.tools import StructuredTool
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
@@ -275,10 +276,34 @@ async def test_runs_that_are_told_with_a_new_id_object_each_time_are_not_taken_f
     getattr(recorder.handler, start)(None, "q", run_id=UUID(int=key), name="bridged")
     for _ in range(100):
         await asyncio.sleep(0)
+    await asyncio.to_thread(rag().invoke, QUESTION, recorder.config)
     assert key in runs.OPEN
     recorder.handler.on_chain_end("a", run_id=UUID(int=key))
-    (root,) = recorder.spans
-    assert a.PARTIAL not in root.attributes
+    assert not [span for span in recorder.spans if a.PARTIAL in span.attributes]
+    assert_well_formed(recorder.spans)
+
+
+@pytest.mark.parametrize("asked", ["sync", "async"])
+@pytest.mark.parametrize("app", [rag, lambda: Scripted(answers=[])], ids=["chain", "model"])
+def test_what_another_handler_refused_to_start_ends_with_a_later_question(app, asked, monkeypatch):
+    """As a guard does that raises: LangChain tells no end of what it refused."""
+
+    class Guard(BaseCallbackHandler):
+        raise_error = run_inline = True
+
+        def on_chain_start(self, *args, **kwargs):
+            raise PermissionError
+
+        on_chat_model_start = on_chain_start
+
+    recorder = Recorder()
+    config = {"callbacks": [recorder.handler, Guard()]}
+    with pytest.raises(PermissionError):
+        app().invoke(QUESTION, config) if asked == "sync" else asyncio.run(app().ainvoke(QUESTION, config))
+    gc.collect()
+    monkeypatch.setattr(watching, "_SILENCE", -1)
+    Search(found=passages("gift")).invoke(QUESTION, recorder.config)
+    assert [span.attributes.get(a.PARTIAL) for span in recorder.spans if span.parent is None] == [True, None]
     assert_well_formed(recorder.spans)
 
 

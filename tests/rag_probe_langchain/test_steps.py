@@ -408,3 +408,14 @@ def test_what_a_step_found_with_what_it_was_given_is_a_retrieval():
         ("returns",),
         ("staff",),
     ]
+
+
+def test_of_more_passages_than_are_remembered_none_is_taken_for_found_anew():
+    many = [
+        Document(id=str(place), page_content=f"Passage {place} of very many, all alike.") for place in range(10_001)
+    ]
+    recorder = Recorder()
+    (Search(found=many) | RunnableLambda(lambda found: found[-2:])).invoke("?", recorder.config)
+    (search,) = recorder.named("retrieval")
+    assert search.attributes[a.RETRIEVAL_COUNT] == len(many)
+    assert recorder.one("rag.filter")[a.FILTER_KEPT] == ("9999", "10000")
