@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from asyncio import CancelledError
 from collections.abc import Callable
 from typing import TypeAlias
 from uuid import UUID
@@ -74,6 +75,8 @@ def fail(run_id: UUID, error: BaseException, ending: Ending, outputs: object = N
         run.inputs = inputs
     left = isinstance(error, GeneratorExit)
     run.partial = run.partial or left
+    if isinstance(error, CancelledError) and run.request.recording:
+        _cancel_inside(run)
     _end(run, key, ending, outputs, None if left else error)
 
 
@@ -120,6 +123,19 @@ def _end(
             _end_inside(run, now)
             settle(request, failed=error is not None)
         _end_one(run, now, ending, outputs, error)
+
+
+def _cancel_inside(run: Run) -> None:
+    """What is still open in a run that was cancelled ends with it: whoever asked may go on without them."""
+    request, now = run.request, time.time_ns()
+    if run.parent is None:
+        run.partial = run.partial or request.cut
+        return
+    with request.lock:
+        for inner in runs.leftovers(request, run):
+            request.cut = request.cut or inner.kind == "model"
+            inner.partial = True
+            _end_one(inner, now, incomplete, None, None)
 
 
 def _end_inside(root: Run, now: int) -> None:

@@ -105,7 +105,7 @@ class Request:
 
     root: Run | None = None
     watch: Watch | None = None
-    """Of a root that an asyncio task runs."""
+    """What ends it when it was left without a word."""
     recording: bool = True
     """False costs nothing more than an entry per run."""
     traced: bool = True
@@ -117,6 +117,8 @@ class Request:
     """What the app told of the context that it is building: budget, and why passages fell."""
     step: int | None = None
     """Of a graph, the last step that began."""
+    cut: bool = False
+    """Whether a model call was cancelled with what stood around it."""
     resumed: bool = False
     """Whether it goes on with a run that paused or failed: what a model wrote, it may have written then."""
     paused: bool = False

@@ -80,13 +80,20 @@ def take(key: int) -> Run | None:
     return run
 
 
-def leftovers(request: Request) -> list[Run]:
-    """The runs of a question that are open at its end, innermost first; known no longer."""
-    left = list(request.runs.items())[::-1]
+def leftovers(request: Request, inside: Run | None = None) -> list[Run]:
+    """The runs of a question that are open at its end, or those `inside` a run; innermost first, known no longer."""
+    left = [entry for entry in list(request.runs.items())[::-1] if inside is None or _is_inside(entry[1], inside)]
     for key, _ in left:
         take(key)
         _remember_late(key)
     return [run for _, run in left if run is not request.root]
+
+
+def _is_inside(run: Run, outer: Run) -> bool:
+    above = run.parent
+    while above is not None and above is not outer:
+        above = above.parent
+    return above is not None
 
 
 def stale(now: int) -> Run | None:

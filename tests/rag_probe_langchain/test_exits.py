@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 
 import pytest
 from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.runnables import RunnableGenerator, RunnableLambda
+from langchain_core.runnables import RunnableGenerator, RunnableLambda, RunnablePassthrough
 from langchain_core.tools import StructuredTool
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from opentelemetry.trace import StatusCode
@@ -370,6 +370,29 @@ async def test_a_task_of_many_questions_remembers_none():
         await rag().ainvoke(QUESTION, recorder.config)
     left = [one for one, _ in asyncio.current_task()._callbacks or () if getattr(one, "__name__", "") == "_over"]
     assert left == []
+
+
+async def test_a_call_in_a_chain_that_was_given_up_for_another_ended_then_and_the_answer_is_whole():
+    """As a node does that waits some time for one chain, and then asks another one."""
+    recorder, waiting = Recorder(), Waiting()
+    slow = RunnablePassthrough() | waiting.made("model")
+
+    async def answer(found):
+        with suppress(TimeoutError):
+            async with asyncio.timeout(0.01):
+                return await slow.ainvoke(as_text(found))
+        return await Scripted(answers=[ANSWER]).ainvoke(as_text(found))
+
+    app = Search(found=passages("returns", "gift")) | RunnableLambda(answer)
+    assert (await app.ainvoke(QUESTION, recorder.config)).content == ANSWER
+    first, second = sorted(recorder.named("chat"), key=lambda span: span.start_time)
+    assert first.end_time < second.start_time
+    assert first.attributes[a.CONTEXT_IDS] == second.attributes[a.CONTEXT_IDS]
+    (root,) = [span for span in recorder.spans if span.parent is None]
+    assert a.PARTIAL not in root.attributes
+    assert root.attributes[a.ANSWER_OUTCOME] == "answered"
+    assert first.attributes[a.PARTIAL] is True
+    assert_well_formed(recorder.spans)
 
 
 async def test_a_cancelled_model_call_ends_with_its_root_and_keeps_its_context():
