@@ -121,7 +121,7 @@ class EndedSpans:
         made = SpanContext(trace_id, ids.generate_span_id(), False, _FLAGS[flags], sampled.trace_state)
         if not sampled.decision.is_recording():
             return NonRecordingSpan(made)
-        return EndedSpan(self, name, made, parent, kind, {**sampled.attributes}, started)  # pyright: ignore[reportUnknownMemberType, reportArgumentType] - the sampler's, or ours
+        return EndedSpan(self, name, made, parent, kind, {**(sampled.attributes or {})}, started)  # pyright: ignore[reportUnknownMemberType, reportArgumentType] - the sampler's, or ours
 
     def hand_over(self, span: EndedSpan, ended: int | None) -> None:
         """Raises what a processor does."""

@@ -73,6 +73,8 @@ class Telling(Sampler):
         self.decision = decision
 
     def should_sample(self, parent_context, trace_id, name, kind=None, attributes=None, links=None):
+        if name.startswith("n"):  # as a sampler of an app might
+            return SamplingResult(self.decision, None)
         said = {**(attributes or {}), "sampled.by": name, "sampled.kind": str(kind), "links": len(links or ())}
         return SamplingResult(self.decision, said, TraceState([("seen", "yes")]))
 
