@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from rag_probe.path import Drop, Filtered, Permission, Ranked
 from rag_probe.stages import Chunks, Filtering, PermissionCheck, Rerank
+from rag_probe_collector.assembly.kept import kept as kept_by
 from rag_probe_collector.assembly.record import Ran
 
 Ids: TypeAlias = tuple[str, ...]
@@ -25,7 +26,7 @@ def filtered(
     behind = [ran.stage for ran in filters if ran.within is None]
     if behind:
         known = None if retrieved is None or retrieved.cut else [name for name in retrieved.ids if name not in denied]
-        kept = _kept(behind, _parents(retrieved), known)
+        kept = kept_by(behind, _parents(retrieved), known)
     else:
         kept = filters[-1].stage.kept if retrieved is None else retrieved.ids
     dropped: dict[tuple[str, str | None], Drop] = {}
@@ -34,45 +35,6 @@ def filtered(
             reason = stage.reasons[place] if stage.reasons else None
             dropped.setdefault((chunk_id, stage.step), Drop(chunk_id, reason, stage.step))
     return Filtered(kept=kept, dropped=tuple(dropped.values()))
-
-
-def _kept(filters: Sequence[Filtering], parents: Mapping[str, str], first: Sequence[str] | None) -> Ids | None:
-    """Of filters in a row what the last one kept; of those that had each its own passages, what all of them kept.
-
-    One that was given what others had kept, or what was made of that, comes behind them, whatever else they had kept;
-    given other passages too, it decides about those that it was given.
-    """
-    left: list[tuple[str, int]] = []
-    for place, stage in enumerate(filters):
-        if stage.kept is None:
-            if not place and first is None:
-                return None
-            gone = set(stage.dropped)
-            before = left if place else [(name, 0) for name in first or ()]
-            left = [row for row in before if row[0] not in gone]
-            continue
-        keepers = dict(left)
-        sources = [_source(name, keepers, parents) for name in (*stage.kept, *stage.dropped)]
-        known = {name for name in sources if name is not None}
-        if None in sources:
-            left = [row for row in left if row[0] not in known]
-        else:
-            behind = {keepers[name] for name in known}
-            left = [row for row in left if sources and row[1] not in behind]
-        left += [(name, place) for name in stage.kept]
-    return tuple([name for name, _ in left])
-
-
-def _source(name: str, left: Container[str], parents: Mapping[str, str]) -> str | None:
-    """The passage in `left` that this one is, or was made of."""
-    seen: set[str] = set()
-    at: str | None = name
-    while at is not None and at not in seen:
-        if at in left:
-            return at
-        seen.add(at)
-        at = parents.get(at)
-    return None
 
 
 def only_drops(filters: Sequence[Ran[Filtering]]) -> bool:

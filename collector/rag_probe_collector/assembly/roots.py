@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
+from itertools import zip_longest
 from typing import Final, TypeVar
 
 from rag_probe.stages import CaseTags, Root, Verdicts
@@ -35,10 +36,12 @@ def merged_root(parts: Sequence[Part]) -> Root:
 
 
 def _verdicts(values: Iterable[Verdicts | None]) -> Verdicts | None:
-    found: Verdicts | None = None
-    for one in values:
-        found = found if one is None else followed(found, one, _ALL)
-    return found
+    """Joined in pairs: one after the other, the first would be copied again for every part."""
+    told = [value for value in values if value is not None]
+    while len(told) > 1:
+        pairs = zip_longest(told[::2], told[1::2])
+        told = [one if other is None else followed(one, other, _ALL) for one, other in pairs]
+    return told[0] if told else None
 
 
 def first(values: Iterable[T | None]) -> T | None:

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from rag_probe.stages import Answer, CaseTags, Chunks, Content, ContextAssembly, Generation, Node, Retrieval, Root
+from rag_probe.stages import (
+    Answer,
+    CaseTags,
+    Chunks,
+    Content,
+    ContextAssembly,
+    Generation,
+    Node,
+    Retrieval,
+    Root,
+    Verdicts,
+)
 from tests.rag_probe_collector.spans import node, path_of, paths_of, span_id, stage, trace_id, workflow
 
 FOUND = Retrieval(documents=Chunks(ids=("a",)))
@@ -197,3 +208,18 @@ def test_nor_of_a_fork_whose_first_part_is_another_question_s():
 def test_what_is_whole_after_it_was_joined_says_so():
     path = path_of(stopped(1, paused_at="c1"), stopped(2, resumed_at="c1"))
     assert (path.retrieved, path.context, path.generations, path.partial) == (Chunks(), ContextAssembly(), (), False)
+
+
+@pytest.mark.parametrize("count", range(1, 8))
+def test_verdicts_of_all_parts_follow_each_other(count):
+    """Also where only some of them say of which step."""
+    told = [
+        Verdicts(passed=(part % 2 == 0, True), nodes=("check",) * 2, steps=(part, part) if part % 3 else ())
+        for part in range(count)
+    ]
+    tags = CaseTags(case_id="a", case_run="r", experiment="e")
+    path = path_of(
+        *[workflow(1, Root(tags=tags, verdicts=one), at=part, trace=part + 1) for part, one in enumerate(told)]
+    )
+    rows = [(passed, step) for one in told for passed, step in zip(one.passed, one.steps or (None, None), strict=True)]
+    assert [(each.passed, each.step) for each in path.verdicts] == rows
