@@ -1,9 +1,13 @@
-"""`postgresql://…`: what langgraph-checkpoint-postgres wrote, in read-only transactions."""
+"""`postgresql://…`: what langgraph-checkpoint-postgres wrote, in read-only transactions.
+
+Nothing is set for the session and no statement is prepared: behind a pooler the next transaction on the same connection
+to the server may be the app's.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from rag_probe.protocols import SourceError
 from rag_probe_langgraph.checkpoints.rows import Columns, saved_from
@@ -38,10 +42,36 @@ _RECORD: Final = """
 SELECT checkpoint FROM checkpoints WHERE thread_id = %s AND checkpoint_ns = %s AND {id} = %s"""
 _BLOBS: Final = """
 SELECT b.channel, b.type, b.blob FROM checkpoints c
-CROSS JOIN LATERAL jsonb_each_text(c.checkpoint -> 'channel_versions') AS v
+CROSS JOIN LATERAL jsonb_each_text(
+    CASE jsonb_typeof(c.checkpoint -> 'channel_versions') WHEN 'object' THEN c.checkpoint -> 'channel_versions' END
+) AS v
 JOIN checkpoint_blobs b ON b.thread_id = c.thread_id AND b.checkpoint_ns = c.checkpoint_ns
     AND b.channel = v.key AND {version}
 WHERE c.thread_id = %s AND c.checkpoint_ns = %s AND c.{id} = %s"""
+
+_TABLES: Final = """
+SELECT c.relname, n.nspname, pg_table_is_visible(c.oid), has_table_privilege(c.oid, 'SELECT'),
+    array_agg(a.attname::text)
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid
+WHERE c.relname LIKE 'checkpoint%%' AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname NOT LIKE 'pg_temp%%'
+GROUP BY c.oid, c.relname, n.nspname"""
+_NEEDED: Final = ("checkpoint_blobs", "checkpoint_writes", "checkpoints")
+_REMEDIES: Final = {
+    "QueryCanceled": "; the server ends long statements: add options=-c%20statement_timeout%3D0 to the address",
+    "InsufficientPrivilege": f"; GRANT SELECT ON {', '.join(_NEEDED)} to this user",
+    "AdminShutdown": "; read it again, with --resume FILE it goes on where it was",
+    "OperationalError": "; read it again, with --resume FILE it goes on where it was",
+}
+"""By the class of the error."""
+
+
+class _Table(NamedTuple):
+    name: str
+    schema: str
+    is_visible: bool
+    """Whether its schema is in the search path."""
+    is_readable: bool
+    columns: Sequence[str]
 
 
 class PostgresStore:
@@ -65,9 +95,9 @@ class PostgresStore:
         """Without the password."""
         try:
             self._connection: Connection[tuple[object, ...]] = psycopg.connect(
-                location, autocommit=True, connect_timeout=_CONNECT_S, application_name="rag-probe"
+                location, prepare_threshold=None, connect_timeout=_CONNECT_S, application_name="rag-probe"
             )
-            self._connection.execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY")
+            self._connection.read_only = True
         except psycopg.Error as error:
             raise SourceError(f"{self._name}: cannot be opened ({_line(error)})") from None
         try:
@@ -105,38 +135,56 @@ class PostgresStore:
         }
         return {**record, "channel_values": {**state_of(record), **apart}}
 
+    def pause(self) -> None:
+        """End the transaction: an open one would keep the app from changing its tables."""
+        try:
+            self._connection.rollback()
+        except self._error as error:
+            raise self._unreadable(error) from None
+
     def close(self) -> None:
         """Close the connection."""
         self._connection.close()
 
     def _look(self) -> Mapping[str, str]:
         """Whether it is one, and of a version that is known; how the columns are spelt that differ between savers."""
-        found = self._query(
-            "SELECT table_name, column_name FROM information_schema.columns "
-            "WHERE table_schema = ANY(current_schemas(false)) AND table_name LIKE 'checkpoint%%'"
-        )
-        tables = {str(table) for table, _ in found}
-        missing = {"checkpoints", "checkpoint_blobs", "checkpoint_writes"} - tables
+        tables = [_Table(*cast("tuple[str, str, bool, bool, list[str]]", row)) for row in self._query(_TABLES)]
+        visible = {table.name: table for table in tables if table.is_visible}
+        missing = ", ".join([name for name in _NEEDED if name not in visible])
         if missing:
-            raise SourceError(
-                f"{self._name}: no checkpoints of LangGraph: the table {', '.join(sorted(missing))} is missing; "
-                "expected what langgraph-checkpoint-postgres writes (is the schema in the search path?)"
-            )
-        newest = (
-            self._query("SELECT max(v) FROM checkpoint_migrations")[0][0] if "checkpoint_migrations" in tables else 0
-        )
+            raise SourceError(f"{self._name}: no checkpoints of LangGraph: the table {missing} {_elsewhere(tables)}")
+        closed = ", ".join([name for name in _NEEDED if not visible[name].is_readable])
+        if closed:
+            raise SourceError(f"{self._name}: this user may not read {closed}{_REMEDIES['InsufficientPrivilege']}")
+        self._look_at_version(visible.get("checkpoint_migrations"))
+        path = "task_path" if "task_path" in visible["checkpoint_writes"].columns else "''"
+        return {"path": path, **(_FULL if "checkpoint_id" in visible["checkpoints"].columns else _SHALLOW)}
+
+    def _look_at_version(self, migrations: _Table | None) -> None:
+        if migrations is None or not migrations.is_readable:
+            return
+        newest = self._query("SELECT max(v) FROM checkpoint_migrations")[0][0]
         if isinstance(newest, int) and newest > _NEWEST:
             raise SourceError(
                 f"{self._name}: its schema is version {newest}, this release reads up to {_NEWEST}; upgrade rag-probe"
             )
-        path = "task_path" if ("checkpoint_writes", "task_path") in found else "''"
-        return {"path": path, **(_FULL if ("checkpoints", "checkpoint_id") in found else _SHALLOW)}
 
     def _query(self, sql: str, values: Sequence[object] = ()) -> list[tuple[object, ...]]:
         try:
             return self._connection.execute(sql.encode(), values).fetchall()
         except self._error as error:
-            raise SourceError(f"{self._name}: cannot be read ({_line(error)})") from None
+            raise self._unreadable(error) from None
+
+    def _unreadable(self, error: Exception) -> SourceError:
+        return SourceError(f"{self._name}: cannot be read ({_line(error)}){_REMEDIES.get(type(error).__name__, '')}")
+
+
+def _elsewhere(tables: Iterable[_Table]) -> str:
+    """What is wrong, and how to mend it: they may stand in a schema that is not looked at."""
+    schemas = sorted({table.schema for table in tables if table.name in _NEEDED and not table.is_visible})
+    if schemas:
+        return f"stands in the schema {', '.join(schemas)}: add options=-c%20search_path%3D{schemas[0]} to the address"
+    return "is missing; expected what langgraph-checkpoint-postgres writes"
 
 
 def _blob(kind: object, data: object) -> Blob | None:

@@ -70,6 +70,10 @@ class Store(Protocol):
         """LangGraph's own record: `channel_values` (the state, stored), `versions_seen`, `v`; empty if unreadable."""
         ...
 
+    def pause(self) -> None:
+        """Nothing is read for a while, as long as somebody looks at what was."""
+        ...
+
     def close(self) -> None:
         """Let go of it."""
         ...

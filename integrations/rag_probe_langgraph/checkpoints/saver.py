@@ -48,6 +48,9 @@ class SaverStore:
         """One record of the thread that was read last."""
         return self._records.get((saved.namespace, saved.id), {})
 
+    def pause(self) -> None:
+        """Nothing: the saver is the caller's."""
+
     def close(self) -> None:
         """Nothing: the saver is the caller's."""
 

@@ -95,6 +95,7 @@ class CheckpointSource:
                         readings = [path_of(turn, store, reader, self._policy, roles) for turn in turns_of(saved)]
                         for reading in readings:
                             told.tell(reading)
+                        store.pause()
                         yield saved[0].at or 0 if saved else 0, [reading.path for reading in readings]
                     if self._progress is not None:
                         self._progress(number, len(threads))

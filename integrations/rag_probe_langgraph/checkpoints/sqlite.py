@@ -102,6 +102,9 @@ class SqliteStore:
         """One record."""
         return self._record(saved.thread, saved.namespace, saved.id)
 
+    def pause(self) -> None:
+        """Nothing: no transaction is open between queries."""
+
     def close(self) -> None:
         """Close the connection."""
         self._connection.close()

@@ -34,7 +34,8 @@ class Told:
 
     def held_back(self, reader: Reader) -> None:
         """Which classes were not built, and what stayed closed."""
-        for what, count in reader.held_back.most_common(_MOST):
+        often = sorted(reader.held_back.items(), key=lambda each: -each[1])
+        for what, count in often[:_MOST]:
             _logger.warning("%d values arrive as plain data or not at all: %r", count, what)
 
     def _is_new(self, channel: str) -> bool:

@@ -159,6 +159,8 @@ class Held:
     def checkpoint(self, saved: Saved) -> Mapping[str, object]:
         return self._record
 
+    def pause(self) -> None: ...
+
     def close(self) -> None: ...
 
 
