@@ -9,7 +9,7 @@ from typing import Final
 
 from rag_probe.protocols import SourceError
 from rag_probe_langgraph.checkpoints.roles import Role, wanted
-from rag_probe_langgraph.checkpoints.saved import Saved, Store
+from rag_probe_langgraph.checkpoints.saved import PLUMBING, Saved, Store
 
 _logger: Final = logging.getLogger("rag_probe.checkpoints")
 _LOOKED_AT: Final = 10
@@ -66,7 +66,7 @@ class Mapped:
         _logger.warning("--map: no question holds %s", self._odd())
 
     def _note(self, channels: Iterable[str]) -> None:
-        names = [name for name in channels if not name.startswith(("branch:to:", "__")) or name in self._names]
+        names = [name for name in channels if not name.startswith(PLUMBING) or name in self._names]
         self._closed = self._closed or not names
         self._missing.difference_update(names)
         self._there |= dict.fromkeys(sorted(names)[: _MOST - len(self._there)])

@@ -33,8 +33,9 @@ _UNKNOWN: Final = Named(None)
 class Namer:
     """Names the tasks of one checkpoint; the state is read only when a task cannot be named without it."""
 
-    def __init__(self, saved: Saved, after: Saved | None, store: Store, reader: Reader) -> None:
+    def __init__(self, saved: Saved, before: Saved | None, after: Saved | None, store: Store, reader: Reader) -> None:
         self._saved = saved
+        self._before = before
         self._after = after
         self._store = store
         self._reader = reader
@@ -58,8 +59,15 @@ class Namer:
     def _state(self) -> Sequence[object]:
         if self._sends is None:
             found = self._reader.read(state_of(self._record()).get(_SENDS))
-            self._sends = cast("Sequence[object]", found) if isinstance(found, list) else ()
+            self._sends = cast("Sequence[object]", found) if isinstance(found, list) else self._sent_before()
         return self._sends
+
+    def _sent_before(self) -> Sequence[object]:
+        """Until checkpoints of version 4, what was sent stood only among the writes of the one before."""
+        before = self._before
+        if before is None or before.id != self._saved.parent:
+            return ()
+        return [self._reader.read(write.value) for write in before.writes if write.channel == _SENDS]
 
     def _record(self) -> Mapping[str, object]:
         if self._known is None:

@@ -17,11 +17,11 @@ from rag_probe.stages import Answer, CaseTags, Node
 from rag_probe.wire import decode_root
 from rag_probe_langgraph.checkpoints.answering import answered
 from rag_probe_langgraph.checkpoints.evidence import Evidence
-from rag_probe_langgraph.checkpoints.nodes import BRANCH, failure_of, milliseconds, nodes_of
+from rag_probe_langgraph.checkpoints.nodes import failure_of, milliseconds, nodes_of
 from rag_probe_langgraph.checkpoints.plain import Reader
 from rag_probe_langgraph.checkpoints.remains import STATE, as_remains, left_by
 from rag_probe_langgraph.checkpoints.roles import Role, role_of
-from rag_probe_langgraph.checkpoints.saved import Store, state_of
+from rag_probe_langgraph.checkpoints.saved import PLUMBING, Store, state_of
 from rag_probe_langgraph.checkpoints.tasks import Task, tasks_of
 from rag_probe_langgraph.checkpoints.turns import Turn
 from rag_probe_langgraph.checkpoints.verdicts import begin, odd, oddities, settle, verdicts_of
@@ -71,13 +71,14 @@ def _read(task: Task, evidence: Evidence, reader: Reader) -> None:
         read_input(evidence, dict(written))
     begin(evidence, task)
     for channel, value in written:
-        read_write(evidence, task.node or "unknown", channel, value, given=task.is_start)
+        if not channel == task.node == value:  # so LangGraph 0.2 said that a node had run
+            read_write(evidence, task.node or "unknown", channel, value, given=task.is_start)
     settle(evidence, task)
 
 
 def _is_state(channel: str) -> bool:
     """Whether it is the app's, or holds what the app returned."""
-    return not channel.startswith((BRANCH, "__")) or channel in _OUTPUTS
+    return not channel.startswith(PLUMBING) or channel in _OUTPUTS
 
 
 def _path(turn: Turn, evidence: Evidence, nodes: tuple[Step[Node], ...], error: str | None) -> EvidencePath:

@@ -19,7 +19,7 @@ from langchain_core.messages import ToolMessage
 from langgraph.types import Interrupt, Send
 
 from rag_probe_langgraph.checkpoints.built import FLAT, Asked, Sent, builder_of, flat_passage, passage
-from rag_probe_langgraph.checkpoints.stored import Blob, Packed, Serde, Stored, Unreadable
+from rag_probe_langgraph.checkpoints.stored import Blob, Packed, Serde, Spelled, Stored, Unreadable
 
 _DELTA: Final = 7
 """The extension type that holds a bare value; the other seven hold `[module, name, made of, …]`."""
@@ -56,7 +56,9 @@ class Reader:
     def read(self, stored: Stored) -> object:
         """The value, all the way down; `Unreadable` where that cannot be had."""
         try:
-            return self._open(self.surface(stored), 0)
+            surface = self.surface(stored)
+            value = self._open(surface, 0)
+            return Spelled(value) if type(value) is str and _is_built(surface) else value
         except (ValueError, TypeError, RecursionError) as error:  # a damaged or a crafted value
             return self._closed(f"damaged value ({type(error).__name__})")
 
@@ -159,3 +161,7 @@ class Reader:
         if (module, name) not in _HARMLESS:
             self.held_back[f"{module}.{name}"] += 1
         return opened
+
+
+def _is_built(surface: object) -> bool:
+    return isinstance(surface, Packed) and surface.code != _DELTA

@@ -12,9 +12,8 @@ from dataclasses import replace
 from typing import Final, NamedTuple, cast
 
 from rag_probe.path import EvidencePath
-from rag_probe_langgraph.checkpoints.nodes import BRANCH
 from rag_probe_langgraph.checkpoints.plain import Reader
-from rag_probe_langgraph.checkpoints.saved import Store, entries, state_of
+from rag_probe_langgraph.checkpoints.saved import PLUMBING, Store, entries, state_of
 from rag_probe_langgraph.checkpoints.turns import Turn
 
 STATE: Final = "state"
@@ -89,7 +88,7 @@ def _own(now: object, before: object) -> object:
 
 
 def _is_the_apps(channel: str) -> bool:
-    return not channel.startswith((BRANCH, "__")) or channel in _OUTPUTS
+    return not channel.startswith(PLUMBING) or channel in _OUTPUTS
 
 
 def _number(version: object) -> int | None:

@@ -8,6 +8,8 @@ from typing import Final, NamedTuple, Protocol, cast
 
 from rag_probe_langgraph.checkpoints.stored import Stored
 
+PLUMBING: Final = ("branch:", "join:", "start:", "__")
+"""How the names of LangGraph's own channels begin, by which it starts nodes; of older versions too."""
 _NAMES: Final = {str}
 _GREGORIAN: Final = 0x01B21DD213814000
 """100-ns intervals between the epoch of UUIDs, 1582-10-15, and ours."""

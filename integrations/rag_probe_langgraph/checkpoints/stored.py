@@ -29,6 +29,12 @@ class Unreadable(NamedTuple):
     why: str
 
 
+class Spelled(str):
+    """A value of another type (a date, a number, a member of an enumeration) that a store holds as text."""
+
+    __slots__ = ()
+
+
 class Serde(Protocol):
     """A caller's own serialiser, for values that only it can read (encryption)."""
 

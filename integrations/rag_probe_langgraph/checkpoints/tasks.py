@@ -11,7 +11,7 @@ from rag_probe.stages import NodeOutcome
 from rag_probe_langgraph.checkpoints.built import Asked, Sent
 from rag_probe_langgraph.checkpoints.naming import Namer
 from rag_probe_langgraph.checkpoints.plain import Reader
-from rag_probe_langgraph.checkpoints.saved import Saved, Store, Write, entries, state_of
+from rag_probe_langgraph.checkpoints.saved import PLUMBING, Saved, Store, Write, entries, state_of
 from rag_probe_langgraph.checkpoints.stored import Unreadable
 from rag_probe_langgraph.checkpoints.turns import Inner, Turn
 
@@ -61,9 +61,11 @@ def tasks_of(turn: Turn, store: Store, reader: Reader) -> list[Task]:
 
 
 def _along(chain: Iterable[Saved], inner: Inner, store: Store, reader: Reader, namespace: str) -> Iterator[Task]:
+    before = None
     for saved, after in pairwise([*chain, None]):
         assert saved is not None
-        namer = Namer(saved, after, store, reader)
+        namer = Namer(saved, before, after, store, reader)
+        before = saved
         edited = after is not None and after.source in ("update", "fork")
         for task_id, writes in _by_task(saved).items():
             node, sent = namer.name(task_id, writes[0].path)
@@ -118,7 +120,7 @@ def _edit(saved: Saved, after: Saved, store: Store) -> Task:
     writes = [
         Write(EDIT, "", place, channel, state[channel])
         for place, channel in enumerate(sorted(state))
-        if new.get(channel) != old.get(channel) and not channel.startswith(("branch:to:", "__"))
+        if new.get(channel) != old.get(channel) and not channel.startswith(PLUMBING)
     ]
     return Task(EDIT, EDIT, saved, tuple(writes), None, after.at)
 

@@ -36,10 +36,15 @@ class Told:
         """Which classes were not built, and what stayed closed."""
         often = sorted(reader.held_back.items(), key=lambda each: -each[1])
         for what, count in often[:_MOST]:
-            _logger.warning("%d values arrive as plain data or not at all: %r", count, what)
+            _logger.warning("%d values arrive as plain data or not at all: %r%s", count, what, _remedy(what))
 
     def _is_new(self, channel: str) -> bool:
         if channel in self._said or len(self._said) >= _MOST:
             return False
         self._said[channel] = None
         return True
+
+
+def _remedy(what: str) -> str:
+    encrypted = what.startswith("encrypted (")
+    return "; in Python, open_checkpoints(…, serde=…) takes the serialiser with its key" if encrypted else ""

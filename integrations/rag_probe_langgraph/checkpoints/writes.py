@@ -15,7 +15,7 @@ from rag_probe_langchain.scan import lists_in
 from rag_probe_langgraph.checkpoints.evidence import Evidence
 from rag_probe_langgraph.checkpoints.passages import read_passages
 from rag_probe_langgraph.checkpoints.roles import Role, role_of
-from rag_probe_langgraph.checkpoints.stored import Unreadable
+from rag_probe_langgraph.checkpoints.stored import Spelled, Unreadable
 from rag_probe_langgraph.checkpoints.talk import messages_in, read_messages
 from rag_probe_langgraph.checkpoints.texts import read_text
 from rag_probe_langgraph.checkpoints.verdicts import read_verdict
@@ -47,7 +47,7 @@ def _read(evidence: Evidence, node: str, channel: str, role: Role | None, value:
     elif lists and role not in ("ignore", "answer"):
         for each in lists:
             read_passages(evidence, node, channel, role, each)
-    elif isinstance(value, (str, BaseMessage)) and role != "ignore":
+    elif isinstance(value, (str, BaseMessage)) and role != "ignore" and not (role is None and type(value) is Spelled):
         read_text(evidence, node, channel, role, value)
     elif role in ("answer", "citations", "confidence", "outcome"):
         evidence.note(channel, role)

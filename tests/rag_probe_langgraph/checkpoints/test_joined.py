@@ -280,3 +280,27 @@ def run(arguments: list[str]) -> int:
     with pytest.raises(SystemExit) as end:
         main(arguments)
     return end.value.code
+
+
+@pytest.mark.parametrize("left", ["root", "all but the root", "half", "half again"])
+def test_spans_that_never_came_cost_no_evidence_and_none_counts_twice(place, left):
+    """The app was killed, or its last batch is still on its way; a batch that was sent again is there twice."""
+    app = desk(place.saver)
+    place.run(app, ASKED)
+    place.run(app, Command(resume=True))
+    (stored,), whole = place.stored(), list(place.recorder.spans)
+    ended = sorted(whole, key=lambda span: span.end_time)
+    some = {
+        "root": [span for span in whole if span.parent is None],
+        "all but the root": [span for span in whole if span.parent is not None],
+        "half": ended[: len(ended) // 2],
+        "half again": ended[len(ended) // 2 :],
+    }[left]
+    once = list(JoinedSource(Here([stored]), Here(paths_of(some))).paths(Selection()))
+    (path,) = list(JoinedSource(Here([stored]), Here(paths_of([*some, *some]))).paths(Selection()))
+    assert [path] == once
+    for name in ("path_id", "question", "retrieved", "filtered", "context", "verdicts"):
+        assert getattr(path, name) == getattr(stored, name), name
+    assert path.answer.content == stored.answer.content
+    assert [step.stage.outcome for step in path.nodes] == [step.stage.outcome for step in stored.nodes]
+    assert not [warning for warning in path.warnings if "differ" in warning]

@@ -7,7 +7,11 @@ import logging
 import operator
 import sqlite3
 from contextlib import closing
+from datetime import UTC, datetime
+from decimal import Decimal
+from enum import Enum
 from typing import Annotated, TypedDict
+from uuid import UUID
 
 import pytest
 from langchain_core.documents import Document
@@ -247,3 +251,37 @@ def test_a_password_in_the_location_never_leaves():
     with pytest.raises(SourceError) as error:
         open_checkpoints("postgresql://kim:canary@127.0.0.1:1/none?password=canary")
     assert "canary" not in str(error.value)
+
+
+def test_a_value_that_is_no_text_is_no_answer(tmp_path, caplog):
+    """A store holds dates, exact numbers and members of enumerations as text."""
+
+    class Grade(Enum):
+        good = "pass"
+
+    class State(TypedDict, total=False):
+        question: str
+        reply: str
+        at: object
+        verdict: object
+
+    for value in (datetime(2026, 1, 1, tzinfo=UTC), Decimal("1.5"), UUID(int=7), Grade.good):
+        caplog.clear()
+        built = StateGraph(State)
+        built.add_node("draft", lambda state: {"reply": "Yes."})
+        built.add_node("note", lambda state, value=value: {"at": value, "verdict": Grade.good})
+        built.add_edge(START, "draft")
+        built.add_edge("draft", "note")
+        (tmp_path / str(value)).mkdir()
+        with kept("sqlite", tmp_path / str(value)) as store:
+            built.compile(checkpointer=store.saver).invoke({"question": "q"}, CONFIG)
+            (path,) = read(store)
+        assert path.answer.content.text == "Yes."
+        assert [each.passed for each in path.verdicts] == [True]
+        assert "nothing is read from 'at'" in caplog.text
+
+
+def test_encryption_is_told_with_what_opens_it(encrypted, caplog):
+    list(open_checkpoints(f"sqlite:///{encrypted}").paths(Selection(limit=1)))
+    (said,) = caplog.messages
+    assert "'encrypted (xor)'; in Python, open_checkpoints(…, serde=…)" in said
