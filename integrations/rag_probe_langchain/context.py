@@ -54,6 +54,8 @@ def assemble(prompt: str, last: Ids | None, request: Request, tokenizer: Tokeniz
         if others:
             texts += others
             located = locate(prompt, texts, request.asked or "")
+    if len(located.found) < len(texts) and documents.reread(last):
+        return assemble(prompt, last, request, tokenizer)
     if not located.complete or not (located.found or last == ()):
         return None
     first = (located.found[0].start, located.found[0].end) if located.found else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from dataclasses import replace
+from itertools import chain
 from operator import is_
 from typing import Final, NamedTuple
 
@@ -169,6 +170,20 @@ class Documents:
             texts += [text for name in ids for text in self._variants.get(name, ())]
             return list(dict.fromkeys(texts))
         return texts if len(set(texts)) == len(texts) else list(dict.fromkeys(texts))
+
+    def reread(self, ids: Ids) -> bool:
+        """Look at these passages again, whose texts a step may have changed in place; whether it did."""
+        wanted = set(ids)
+        alive = {id(document): document for document in chain.from_iterable(self._alive)}
+        again = [key for key in alive if self._by_object.get(key) in wanted]
+        texts = rows_of([alive[key] for key in again]).texts
+        changed = {
+            self._by_object[key]: text for key, text in zip(again, texts, strict=True) if text not in self.owners
+        }
+        if not any(changed.values()):
+            return False
+        self._note(tuple(changed), tuple(changed.values()))
+        return True
 
     def alone(self, ids: Ids) -> list[str] | None:
         """The texts of these passages; None unless each is the only text of its passage, and of that one only."""

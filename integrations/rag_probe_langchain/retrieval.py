@@ -11,6 +11,7 @@ from rag_probe import attributes as a
 from rag_probe.attributes import Value
 from rag_probe.stages import Chunks, Rerank, Retrieval
 from rag_probe.wire.retrieval import encode_plain, encode_rerank, encode_retrieval
+from rag_probe_langchain.documents import bare
 from rag_probe_langchain.flow import verdict
 from rag_probe_langchain.hits import with_hits
 from rag_probe_langchain.known import found, passed, union
@@ -25,13 +26,15 @@ _GUESSED: Final = ("retrieved",)
 
 
 def retrieval_ended(run: Run, outputs: object, ended: int) -> dict[str, Value]:
-    """Note what came back, and say it; nothing of it when the retriever failed."""
+    """Note what came back, and say it; nothing of it when the retriever failed, or gave what are no passages."""
     passages = sequence(outputs)
     if passages is None:
         return retrieval_attributes(run, run.inputs, None)
     usual = _usual(run, passages)
     if usual is not None:
         return usual
+    if passages and not bare(passages):
+        return retrieval_attributes(run, run.inputs, None)
     made = returned(run, passages, ended)
     said = retrieval_attributes(run, run.inputs, made.chunks)
     if made.guessed:

@@ -419,3 +419,34 @@ def test_of_more_passages_than_are_remembered_none_is_taken_for_found_anew():
     (search,) = recorder.named("retrieval")
     assert search.attributes[a.RETRIEVAL_COUNT] == len(many)
     assert recorder.one("rag.filter")[a.FILTER_KEPT] == ("9999", "10000")
+
+
+@pytest.mark.parametrize("found", [["words"], [None], [1, 2], [passages("gift")], [{"page_content": "words"}]])
+def test_a_retriever_that_returns_no_passages_has_not_returned_none(found):
+    """What it gave is not captured; that is not nothing (contracts 2)."""
+
+    class Odd(Search):
+        def _get_relevant_documents(self, query, *, run_manager):
+            return found
+
+    recorder = Recorder()
+    (Odd(found=[]) | RunnableLambda(lambda found: "?") | Scripted(answers=[ANSWER])).invoke("?", recorder.config)
+    assert a.RETRIEVAL_COUNT not in recorder.one("retrieval")
+    assert a.CONTEXT_COUNT not in recorder.one("chat")
+    assert_well_formed(recorder.spans)
+
+
+@pytest.mark.parametrize("kept", [2, 3])
+def test_texts_that_a_step_changed_in_place_stand_in_the_prompt(kept):
+    def summarize(found):
+        for document in found[1:]:
+            document.page_content = f"In short, the words of {document.metadata['document']} come down to this."
+        return found[:kept]
+
+    recorder = Recorder()
+    search = Search(found=passages("returns", "sale", "gift"))
+    (search | RunnableLambda(summarize) | as_text | Scripted(answers=[ANSWER])).invoke("?", recorder.config)
+    call = recorder.one("chat")
+    assert call[a.CONTEXT_IDS] == ("returns", "sale", "gift")[:kept]
+    assert a.CONTEXT_DROPPED not in call
+    assert_well_formed(recorder.spans)
