@@ -15,6 +15,7 @@ from rag_probe_collector.otlp.values import Values
 MAX_ATTRIBUTES: Final = 1_000
 """Of one span; of more, the first by name are read. SDKs stop at 128."""
 MAX_LINKS: Final = 128
+MISSED: Final = "spans of a dialect that is read came without a usable trace id or span id and were left out"
 
 _ERROR: Final = 2
 _OURS: Final = "rag."
@@ -45,6 +46,8 @@ class SpanDecoder:
     interest: Interest
     rejected: int = 0
     """Spans left out so far because their ids were missing or of the wrong length."""
+    missed: bool = False
+    """Whether any of these would have been read: whatever question it belongs to has lost it."""
     _values: Values = field(default_factory=Values)
 
     def decode(self, body: bytes) -> list[Span]:
@@ -65,6 +68,7 @@ class SpanDecoder:
         trace_id, span_id, parent = message.trace_id, message.span_id, message.parent_span_id
         if len(trace_id) != 16 or len(span_id) != 8 or trace_id == _NO_TRACE or span_id == _NO_SPAN:
             self.rejected += 1
+            self.missed = self.missed or ours or self._is_marked(message.attributes)
             return None
         parent_id = parent.hex() if len(parent) == 8 and parent != _NO_SPAN else None
         attributes = message.attributes

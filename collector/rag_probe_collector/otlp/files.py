@@ -14,7 +14,7 @@ from weakref import finalize
 from google.protobuf.message import DecodeError
 
 from rag_probe.protocols import SourceError
-from rag_probe_collector.otlp.decode import SpanDecoder
+from rag_probe_collector.otlp.decode import MISSED, SpanDecoder
 from rag_probe_collector.otlp.frames import ForeignFileError, Frame, FrameError, frames
 from rag_probe_collector.otlp.messages import MessageError, to_protobuf
 from rag_probe_collector.otlp.plain import open_plain
@@ -50,7 +50,9 @@ class OtlpFiles:
         if not self._holding:
             _logger.warning("%s: holds no spans", self._location)
         if self._decoder.rejected:
-            self._tell_unread(f"{self._decoder.rejected} spans without a usable trace id or span id were left out")
+            _logger.warning("%d spans without a usable trace id or span id were left out", self._decoder.rejected)
+        if self._decoder.missed:
+            self.unread[f"{self._location}: {MISSED}"] = None
 
     def load(self, traces: Collection[str]) -> Iterator[list[Span]]:
         """The spans of these traces, which `scan` has seen, message by message."""
