@@ -2,7 +2,10 @@
 
 import os
 import signal
+import sys
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # How long an example takes on a shared machine with two cores tells of the neighbours, not of the code.
@@ -22,3 +25,12 @@ def pytest_configure() -> None:
     for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, usual)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_waits() -> Iterator[None]:
+    """The process remembers by their threads the questions that wait, and many tests name their threads alike."""
+    yield
+    pauses = sys.modules.get("rag_probe_langchain.pauses")
+    if pauses is not None:
+        pauses.clear()
