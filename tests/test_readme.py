@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 import textwrap
@@ -16,6 +15,8 @@ import pytest
 
 from rag_probe_collector.cli.program import COMMANDS
 from rag_probe_collector.dialects import DIALECTS
+from tests.ports import reserved_port
+from tests.rag_probe.programs import PATIENT
 
 pytestmark = pytest.mark.slow
 
@@ -59,18 +60,15 @@ def program() -> str:
 def shell(folder: Path, commands: str) -> subprocess.CompletedProcess[str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("OTEL_", "RAG_PROBE_"))}
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))  # as with the virtualenv entered
-    env = kept | {"PATH": path, "COLUMNS": "200"}
+    env = kept | PATIENT | {"PATH": path, "COLUMNS": "200"}
     return subprocess.run(
-        ["bash", "-c", commands], cwd=folder, env=env, capture_output=True, text=True, timeout=120, check=False
+        ["bash", "-c", commands], cwd=folder, env=env, capture_output=True, text=True, timeout=300, check=False
     )
 
 
-def scored(block: str) -> str:
-    """The block on a port that is free, its program once somebody listens, and nothing left running."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    listening = f"until (: > /dev/tcp/127.0.0.1/{port}) 2> /dev/null; do :; done; trap 'kill $!' EXIT\n"
+def scored(block: str, port: int) -> str:
+    """The block on a port of its own, its program once somebody listens, and nothing left running."""
+    listening = f"until (: > /dev/tcp/127.0.0.1/{port}) 2> /dev/null; do sleep 0.1; done; trap 'kill $!' EXIT\n"
     first, rest = block.split("\n", 1)
     first = first.replace("rag-probe collect", f"rag-probe collect --grpc 127.0.0.1:0 --http 127.0.0.1:{port}")
     return f"{first}\n{listening}{rest}".replace("localhost:4318", f"127.0.0.1:{port}")
@@ -87,7 +85,8 @@ def folder(tmp_path_factory) -> Path:
 
 def test_from_a_collector_to_the_first_pass(folder):
     (block,) = [each for each in blocks("sh") if "rag-probe collect" in each]
-    done = shell(folder, scored(block))
+    with reserved_port() as port:
+        done = shell(folder, scored(block, port))
     assert (done.returncode, "Traceback" in done.stderr) == (4, False), (done.stdout, done.stderr)
     assert "to review one, add to the file of --reviews" in done.stdout
     assert (folder / "report" / "report.html").exists()

@@ -41,7 +41,7 @@ server.handle_request()
 
 
 def ask(port, headers):
-    connection = HTTPConnection("127.0.0.1", port, timeout=60)
+    connection = HTTPConnection("127.0.0.1", port, timeout=100)
     connection.request("GET", "/", headers=headers)
     answer = json.loads(connection.getresponse().read())
     connection.close()

@@ -83,7 +83,7 @@ def test_turns_of_processes_whose_clocks_disagree_stay_apart(clock):
 
 
 def test_two_who_ask_at_once_on_one_thread_each_have_their_question(tmp_path):
-    together = threading.Barrier(2, timeout=30)
+    together = threading.Barrier(2, timeout=100)
 
     def retrieve(state: State) -> State:
         together.wait()
