@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from math import fsum
 from typing import NamedTuple, TypeVar
 
@@ -107,10 +108,17 @@ def _unsure(beside: Around) -> tuple[str, ...]:
     return () if beside.decided else ("filtered.kept",)
 
 
+def _record(parts: Sequence[Part]) -> Record:
+    """Parts may have run side by side; where they follow one another against their clocks, each is sorted alone."""
+    if all(before.top.start <= after.top.start for before, after in pairwise(parts)):
+        return Record([one for part in parts for one in part.seen])
+    return Record(*[part.seen for part in parts])
+
+
 def _know(question: Question) -> _Known:
     parts = question.parts
     root = merged_root(parts)
-    found = Record([one for part in parts for one in part.seen])
+    found = _record(parts)
     tasks = nodes(found.of(Node))
     told = root.answer or first(ran.stage for ran in reversed(found.of(Answer)))
     lost = [part for part in parts if part.rootless or part.incomplete or part.dialect.notes(part.top).partial]

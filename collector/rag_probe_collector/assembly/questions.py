@@ -28,7 +28,7 @@ def questions_of(parts: Sequence[Part]) -> list[Question]:
     _join_links(parts, union)
     _join_tasks(parts, union)
     _join_pauses(parts, union)
-    joined = [Question(tuple(sorted((parts[index] for index in group), key=_age))) for group in union.groups()]
+    joined = [Question(_in_order([parts[index] for index in group])) for group in union.groups()]
     return sorted(joined, key=lambda question: _age(question.parts[0]))
 
 
@@ -41,6 +41,26 @@ def goes_on(parts: Sequence[Part]) -> bool:
     here = {part.trace_id for part in parts}
     linked = first.dialect is OWN and any(link.trace_id not in here for link in first.top.links)
     return first.root.resumed_at is not None or first.root.resumed is True or linked
+
+
+def _in_order(parts: Sequence[Part]) -> tuple[Part, ...]:
+    """By their clocks; but what links to another part came after it, whatever the clock of its process says."""
+    aged = sorted(parts, key=_age)
+    if not any(part.top.links for part in aged):
+        return tuple(aged)
+    place = {(part.trace_id, seen.span.span_id): number for number, part in enumerate(aged) for seen in part.seen}
+    found: dict[int, Part] = {}
+    for number in range(len(aged)):
+        chain: dict[int, None] = {}
+        at: int | None = number
+        while at is not None and at not in found and at not in chain:
+            chain[at] = None
+            links = aged[at].top.links
+            at = next(
+                (known for link in links if (known := place.get((link.trace_id, link.span_id))) is not None), None
+            )
+        found |= {each: aged[each] for each in reversed(chain)}
+    return tuple(found.values())
 
 
 def _age(part: Part) -> tuple[int, str, str]:

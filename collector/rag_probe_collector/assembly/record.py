@@ -39,11 +39,12 @@ class Ran(NamedTuple, Generic[S]):
 class Record:
     """What the spans of one question say."""
 
-    def __init__(self, seen: Sequence[Seen]) -> None:
-        """Sort by start; of spans that start together the outer one comes first, then the one that ends first."""
+    def __init__(self, *parts: Sequence[Seen]) -> None:
+        """Sort each part by start; of spans that start together the outer comes first, then the one that ends first."""
         self._kinds: dict[type, list[Ran[object]]] = {}
-        for span, _, reading, within in sorted(seen, key=_order):
-            self._kinds.setdefault(type(reading), []).append(Ran(span, reading, within))
+        for seen in parts:
+            for span, _, reading, within in sorted(seen, key=_order):
+                self._kinds.setdefault(type(reading), []).append(Ran(span, reading, within))
 
     def of(self, kind: type[S]) -> Sequence[Ran[S]]:
         """The stages of one kind, oldest first."""

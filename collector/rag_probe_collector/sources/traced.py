@@ -29,7 +29,7 @@ class TracedPaths:
             self._file.executemany("INSERT OR IGNORE INTO keys VALUES (?, ?)", keys)
 
     def of(self, stored: EvidencePath) -> list[EvidencePath]:
-        """The traces of a checkpoint's question, oldest first."""
+        """The traces of a checkpoint's question, in the order in which their last tasks ran."""
         tasks = [step.stage.task_id for step in stored.nodes or () if step.stage.task_id is not None]
         found = self._find([f"task:{task}" for task in tasks], stored)
         if not found:
@@ -47,12 +47,12 @@ class TracedPaths:
         self._file.close()
 
     def _find(self, keys: Iterable[str], stored: EvidencePath) -> list[tuple[int, EvidencePath]]:
-        numbers = {
+        numbers = dict.fromkeys(
             cast(int, number)
             for key in keys
-            for (number,) in self._file.execute("SELECT number FROM keys WHERE key = ?", (key,))
-        }
-        paths = ((number, self._read(number)) for number in sorted(numbers))
+            for (number,) in self._file.execute("SELECT number FROM keys WHERE key = ? ORDER BY number", (key,))
+        )
+        paths = ((number, self._read(number)) for number in numbers)
         return [(number, path) for number, path in paths if path.thread_id in (None, stored.thread_id)]
 
     def _read(self, number: int) -> EvidencePath:

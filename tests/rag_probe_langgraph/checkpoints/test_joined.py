@@ -304,3 +304,21 @@ def test_spans_that_never_came_cost_no_evidence_and_none_counts_twice(place, lef
     assert path.answer.content == stored.answer.content
     assert [step.stage.outcome for step in path.nodes] == [step.stage.outcome for step in stored.nodes]
     assert not [warning for warning in path.warnings if "differ" in warning]
+
+
+def test_a_pause_that_is_newer_than_what_resumed_it(place):
+    """Another process went on, whose clock is an hour behind: its link says that it came later."""
+    app = desk(place.saver)
+    place.run(app, ASKED)
+    place.run(app, Command(resume=True))
+    (before,), (joined,) = paths_of(place.recorder.spans), place.joined()
+    last = max(place.recorder.spans, key=lambda span: span.start_time).context.trace_id
+    for span in place.recorder.spans:
+        if span.context.trace_id == last:
+            span._start_time -= 3600 * 10**9
+            span._end_time -= 3600 * 10**9
+    (after,), (again,) = paths_of(place.recorder.spans), place.joined()
+    assert len(after.trace_ids) == 2
+    untimed = {"latency_ms": None, "stage_latency_ms": ()}
+    assert replace(after, **untimed) == replace(before, **untimed)
+    assert replace(again, **untimed) == replace(joined, **untimed)
