@@ -20,7 +20,9 @@ class TracedPaths:
     def __init__(self, paths: Iterable[EvidencePath]) -> None:
         self._file = sqlite3.connect("")
         self._file.executescript(
-            "CREATE TABLE paths (number INTEGER PRIMARY KEY, body BLOB, used INTEGER DEFAULT 0);"
+            "PRAGMA journal_mode = OFF;"  # nothing is ever taken back
+            "CREATE TABLE paths (number INTEGER PRIMARY KEY, body BLOB);"
+            "CREATE TABLE used (number INTEGER PRIMARY KEY);"
             "CREATE TABLE keys (key TEXT, number INTEGER, PRIMARY KEY (key, number)) WITHOUT ROWID;"
         )
         for number, path in enumerate(paths):
@@ -35,12 +37,13 @@ class TracedPaths:
         if not found:
             found = [one for one in self._find(_by_trace(stored), stored) if not (tasks and one[1].nodes)]
             found = found if len(found) == 1 else []
-        self._file.executemany("UPDATE paths SET used = 1 WHERE number = ?", [(number,) for number, _ in found])
+        self._file.executemany("INSERT OR IGNORE INTO used VALUES (?)", [(number,) for number, _ in found])
         return [path for _, path in found]
 
     def unused(self) -> int:
         """How many belong to no question that was asked for."""
-        return int(self._file.execute("SELECT count(*) FROM paths WHERE NOT used").fetchone()[0])
+        (count,) = self._file.execute("SELECT (SELECT count(*) FROM paths) - (SELECT count(*) FROM used)").fetchone()
+        return cast(int, count)
 
     def close(self) -> None:
         """Let go of the file."""
