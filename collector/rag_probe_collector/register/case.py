@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from rag_probe.stages import Identity, Outcome
+from rag_probe_collector.register.recorded_id import RecordedId
 
 Split: TypeAlias = Literal["dev", "validation", "test"]
 Selector: TypeAlias = Mapping[str, str | tuple[str, ...]]
@@ -20,8 +21,8 @@ Selector: TypeAlias = Mapping[str, str | tuple[str, ...]]
 class Passage:
     """A part of the corpus: a chunk, or the characters [start, end) of its source text."""
 
-    id: str
-    document: str | None = None
+    id: RecordedId
+    document: RecordedId | None = None
     revision: str | None = None
     start: int | None = None
     end: int | None = None
@@ -48,10 +49,10 @@ class Case:
     """By this caller."""
     tenant: str | None = None
     identity: Identity | None = None
-    allowed_ids: frozenset[str] | None = None
+    allowed_ids: frozenset[RecordedId] | None = None
     allowed: Selector | tuple[Selector, ...] | None = None
     """Instead of `allowed_ids`; resolved over the manifest when the file is read."""
-    gold_ids: frozenset[str] | None = None
+    gold_ids: frozenset[RecordedId] | None = None
     requirements: tuple[Requirement, ...] = ()
     expected_outcome: Outcome | None = None
     why_unanswerable: Literal["absent", "expired", "inaccessible"] | None = None

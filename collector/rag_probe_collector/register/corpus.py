@@ -10,6 +10,7 @@ from typing import Final, Literal
 from rag_probe_collector.errors import InputError
 from rag_probe_collector.register.case import Selector
 from rag_probe_collector.register.listing import read_listing
+from rag_probe_collector.register.recorded_id import RecordedId
 from rag_probe_collector.register.validate import Shape, refuse_twice
 
 SELECTABLE: Final = ("id", "document", "revision", "tenant", "status")
@@ -19,8 +20,8 @@ SELECTABLE: Final = ("id", "document", "revision", "tenant", "status")
 class Entry:
     """One passage of the corpus."""
 
-    id: str
-    document: str | None = None
+    id: RecordedId
+    document: RecordedId | None = None
     revision: str | None = None
     tenant: str | None = None
     status: Literal["current", "superseded", "withdrawn"] | None = None

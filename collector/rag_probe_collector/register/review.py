@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from rag_probe_collector.register.recorded_id import RecordedId
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
@@ -12,7 +14,7 @@ class Claim:
 
     claim: str
     question_id: str | None = None
-    supplied_context_ids: tuple[str, ...] = ()
+    supplied_context_ids: tuple[RecordedId, ...] = ()
     cited_span_id: str | None = None
     correct_against_current_rules: bool | None = None
     supported_by_supplied_context: bool | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from rag_probe.identifiers import identifier
 from rag_probe_collector.register import load_cases, load_corpus
 from tests.rag_probe_collector.register.files import CASE, refusal, write
 
@@ -30,6 +31,17 @@ def test_selectors_and_vanished_ids(tmp_path):
     for nothing in ({}, [{}], [{"tenant": "acme"}, {}]):
         wide = write(tmp_path, "cases.jsonl", json.dumps({**case, "allowed": nothing}))
         assert "that would allow everything" in refusal(load_cases, wide, corpus)
+
+
+def test_an_id_that_is_too_long_is_cut_as_the_app_cuts_it(tmp_path):
+    """Else it would match nothing that was recorded."""
+    one, other = "https://docs/" + "a" * 300, "https://docs/" + "a" * 301
+    corpus = load_corpus(write(tmp_path, "corpus.json", json.dumps([{"id": one, "document": one}, {"id": other}])))
+    case = {**CASE, "allowed_ids": [one, other], "gold_ids": [one], "requirements": []}
+    (read,) = load_cases(write(tmp_path, "cases.jsonl", json.dumps(case)), corpus).cases
+    assert read.gold_ids == {identifier(one)}
+    assert read.allowed_ids == {identifier(one), identifier(other)} == corpus.entries.keys()
+    assert corpus.entries[identifier(one)].document == identifier(one)
 
 
 def test_a_corpus_lists_each_chunk_once(tmp_path):
