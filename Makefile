@@ -15,8 +15,8 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY) ## run the two sample apps against a collector and print the report
 	$(BIN)/rag-probe demo
 
-test: $(READY) ## every test, on all cores
-	$(BIN)/python -m pytest -n auto --dist loadgroup
+test: $(READY) ## every test, on all cores; PYTEST="…" adds options
+	$(BIN)/python -m pytest -n auto --dist loadgroup $(PYTEST)
 
 check: $(READY) ## style, types, layers, registries
 	$(BIN)/ruff check .

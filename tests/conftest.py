@@ -10,6 +10,8 @@ from hypothesis import HealthCheck, settings
 
 # How long an example takes on a shared machine with two cores tells of the neighbours, not of the code.
 settings.register_profile("rag-probe", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# A gate that draws other examples every time refuses what has nothing to do with a change.
+settings.register_profile("gate", settings.get_profile("rag-probe"), derandomize=True)
 settings.load_profile("rag-probe")
 
 _FOREIGN = ("OTEL_", "LANGSMITH_", "LANGCHAIN_")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -59,6 +61,14 @@ def celery(environ: dict[str, str], *arguments: str) -> Iterator[Program]:
         yield program
 
 
+def is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
 def test_children_of_celery_send_what_they_answered(arrived: Arrived, tmp_path: Path) -> None:
     """Some by their task limit, some at the worker's end: both leave by `os._exit`."""
     queue, results = tmp_path / "queue", tmp_path / "results"
@@ -75,6 +85,8 @@ def test_children_of_celery_send_what_they_answered(arrived: Arrived, tmp_path: 
     client.close()
     with celery({**arrived.environment(), **celery_environ}, "--max-tasks-per-child=2") as program:
         until(lambda: program.output.count("succeeded in") == len(questions))
+        answered = Counter(int(pid) for pid in re.findall(r"succeeded in \S+ (\d+)", program.output))
+        until(lambda: not any(is_running(pid) for pid, times in answered.items() if times == 2))  # replaced by others
         program.signal(signal.SIGTERM)
         assert program.wait() == 0  # it may be gone before the last of its children
         until(lambda: len(arrived.questions()) == len([*IN_THE_MASTER, *questions]))
