@@ -38,8 +38,10 @@ def share(run: Run, last: Ids | None, own: Ids, lost: ContextAssembly, said: dic
 def settle(request: Request, *, failed: bool) -> None:
     """The question is over: what another call was given did not fall, nor what one that `failed` never came to."""
     shares, request.shares = request.shares, []
-    for last in dict.fromkeys([each.last for each in shares]):
-        same = [each for each in shares if each.last == last]
+    by_last: dict[Ids, list[Share]] = {}
+    for each in shares:
+        by_last.setdefault(each.last, []).append(each)
+    for same in by_last.values():
         held = Counter(chain.from_iterable({each.ids for each in same}))
         for each in same:
             if _is_one_of_many(each, held):

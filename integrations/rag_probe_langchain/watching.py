@@ -159,7 +159,10 @@ def watch(root: Run, run_id: UUID) -> None:
         task = current_task()
     except RuntimeError:  # no event loop runs in this thread
         task = None
-    root.request.watch = Watch(root, run_id) if task is None else TaskWatch(root, run_id, task)
+    try:
+        root.request.watch = Watch(root, run_id) if task is None else TaskWatch(root, run_id, task)
+    except TypeError:  # an id of another kind, which takes no weak reference: nobody can tell who holds it
+        return
 
 
 os.register_at_fork(after_in_child=_left.clear)

@@ -9,6 +9,7 @@ from contextlib import suppress
 from uuid import UUID, uuid4
 
 import pytest
+import uuid_utils
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables import RunnableGenerator, RunnableLambda, RunnablePassthrough
 from langchain_core.tools import StructuredTool
@@ -304,6 +305,21 @@ def test_what_another_handler_refused_to_start_ends_with_a_later_question(app, a
     monkeypatch.setattr(watching, "_SILENCE", -1)
     Search(found=passages("gift")).invoke(QUESTION, recorder.config)
     assert [span.attributes.get(a.PARTIAL) for span in recorder.spans if span.parent is None] == [True, None]
+    assert_well_formed(recorder.spans)
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_an_id_that_takes_no_weak_reference_is_one_all_the_same(asynchronous, caplog):
+    """As callers have them who make theirs with `uuid_utils`, which LangChain itself rests on."""
+    recorder = Recorder()
+    config = {**recorder.config, "run_id": uuid_utils.uuid7()}
+    if asynchronous:
+        asyncio.run(rag().ainvoke(QUESTION, config))
+    else:
+        rag().invoke(QUESTION, config)
+    assert not caplog.records
+    assert len(recorder.spans) == 6
+    assert_nothing_open()
     assert_well_formed(recorder.spans)
 
 

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from itertools import chain
 from typing import Final
 
-from opentelemetry.attributes import BoundedAttributes
 from opentelemetry.context import Context
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, SynchronousMultiSpanProcessor, Tracer
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcessor
@@ -28,12 +26,11 @@ from opentelemetry.trace import (
 from opentelemetry.util.types import AnyValue
 
 from rag_probe.attributes import Attributes, Value
+from rag_probe_langchain.writing.attributes import kept
 
 _UNSET: Final = Status(StatusCode.UNSET)
 _RANDOM: Final[int] = getattr(TraceFlags, "RANDOM_TRACE_ID", 0)
 _FLAGS: Final = tuple(TraceFlags(flags) for flags in range(4))
-_SCALARS: Final[frozenset[type]] = frozenset({str, bool, int, float})
-_KINDS: Final[frozenset[type]] = _SCALARS | {tuple}
 _ROOM: Final = 8
 """Attributes that a sampler or an end may add."""
 _DEAF: Final = (SpanProcessor, BatchSpanProcessor, SimpleSpanProcessor)
@@ -63,13 +60,16 @@ class EndedSpan(NonRecordingSpan):
         self.attributes = attributes
         self.started = started
         self.status = _UNSET
+        self._over = False
 
     def is_recording(self) -> bool:
-        """A sampler has let it pass."""
-        return True
+        """A sampler has let it pass, and it has not ended."""
+        return not self._over
 
     def set_attribute(self, key: str, value: AnyValue) -> None:
-        """As the SDK does it: what is said anew is said last."""
+        """As the SDK does it: what is said anew is said last, and nothing after the end."""
+        if self._over:
+            return
         self.attributes.pop(key, None)
         self.attributes[key] = value  # pyright: ignore[reportArgumentType] - what is no value is cleaned at the end
 
@@ -84,7 +84,9 @@ class EndedSpan(NonRecordingSpan):
 
     def end(self, end_time: int | None = None) -> None:
         """Hand it to the span processors, once."""
-        self.maker.hand_over(self, end_time)
+        if not self._over:
+            self._over = True
+            self.maker.hand_over(self, end_time)
 
 
 class EndedSpans:
@@ -99,7 +101,9 @@ class EndedSpans:
         self._deaf = False
         self._is_enabled: Callable[[], bool] = getattr(tracer, "_is_enabled", lambda: True)
         self._scope = getattr(tracer, "_instrumentation_scope", None)
-        self._most = _most(getattr(tracer, "_span_limits", None))
+        limits = getattr(tracer, "_span_limits", None)
+        self._most = _most(limits)
+        self._limit: int | None = getattr(limits, "max_span_attributes", None)
 
     def start(
         self, name: str, context: Context, kind: SpanKind, attributes: Attributes, started: int
@@ -131,7 +135,7 @@ class EndedSpans:
             span.context,
             span.parent,
             tracer.resource,
-            span.attributes if _are_plain(span.attributes) else BoundedAttributes(None, span.attributes),
+            kept(span.attributes, self._limit),
             (),
             (),
             span.kind,
@@ -146,7 +150,8 @@ class EndedSpans:
     def _hears_no_start(self) -> bool:
         processors: Sequence[SpanProcessor] | None = getattr(self._processors, "_span_processors", None)
         if processors is not self._looked_at:
-            self._deaf = processors is not None and all(_is_deaf(each) for each in processors)
+            fixed = isinstance(processors, tuple)  # what changes in place cannot be looked at once
+            self._deaf = fixed and all(map(_is_deaf, processors or ()))
             self._looked_at = processors
         return self._deaf
 
@@ -177,10 +182,3 @@ def _most(limits: object) -> int:
     if limits is None or getattr(limits, "max_span_attribute_length", None) is not None:
         return -1
     return most - _ROOM if isinstance(most, int) else sys.maxsize
-
-
-def _are_plain(attributes: dict[str, Value]) -> bool:
-    """Whether the SDK would leave them as they are."""
-    kinds = set(map(type, attributes.values()))
-    rows: list[Sequence[Value]] = [value for value in attributes.values() if type(value) is tuple]
-    return kinds <= _KINDS and _SCALARS.issuperset(map(type, chain.from_iterable(rows))) and "" not in attributes

@@ -7,6 +7,7 @@ import itertools
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from opentelemetry.attributes import BoundedAttributes
 from opentelemetry.context import Context
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.sdk.trace import (
@@ -43,8 +44,8 @@ from opentelemetry.trace import (
 from opentelemetry.trace.span import TraceState
 
 from rag_probe.delivery import Delivery, Outlet
-from rag_probe_langchain import begin, finish
-from rag_probe_langchain.writing.ended import EndedSpans, ended_spans_of
+from rag_probe_langchain import RagProbeCallbackHandler, begin, finish
+from rag_probe_langchain.writing.ended import EndedSpan, EndedSpans, ended_spans_of
 from rag_probe_langchain.writing.writer import Writer
 from tests.rag_probe_langchain.apps import rag
 from tests.rag_probe_langchain.recorded import Recorder
@@ -98,6 +99,7 @@ LIMITS = st.sampled_from(
     [
         SpanLimits(),
         SpanLimits(max_span_attributes=24),
+        SpanLimits(max_span_attributes=12),
         SpanLimits(max_attributes=SpanLimits.UNSET),
     ]
 )
@@ -119,6 +121,7 @@ def seen(span: ReadableSpan) -> object:
         span.parent,
         span.kind,
         list((span.attributes or {}).items()),
+        {key: value for key, value in vars(span._attributes).items() if key != "_lock"},
         (span.dropped_attributes, span.dropped_events, span.dropped_links, span.events, span.links),
         (span.start_time, span.end_time, span.status.status_code, span.status.description),
         (scope and scope.name, scope and scope.version, span.resource),
@@ -134,8 +137,9 @@ def test_it_is_what_the_sdk_would_have_written(sampler, limits, random, parent, 
         ended = ended_spans_of(tracer)
         assert ended is not None
         if whole:
-            span = ended.start(name, context, kind, {**said}, 5)
-            assert span is not None
+            span = ended.start(name, context, kind, {**said}, 5) or tracer.start_span(
+                name, context, kind, {**said}, (), 5
+            )
         else:
             span = tracer.start_span(name, context, kind, {**said}, (), 5)
         contexts.append((span.get_span_context(), span.is_recording()))
@@ -169,6 +173,67 @@ def test_what_is_exported_has_the_same_bytes():
             rag().invoke("How long do I have?", {"callbacks": [recording.handler]})
         batches.append(encode_spans(recording.spans).SerializeToString(deterministic=True))
     assert batches[0] == batches[1]
+
+
+def by_hand(span: ReadableSpan) -> None:
+    span._attributes._dict["rag.question.length"] = "redacted"
+
+
+def unfrozen(span: ReadableSpan) -> None:
+    """As OpenLLMetry does it around an app's `span_postprocess_callback`."""
+    span._attributes._immutable = False
+    span._attributes["rag.question.length"] = "redacted"
+    span._attributes._immutable = True
+
+
+def anew(span: ReadableSpan) -> None:
+    attributes = span._attributes
+    assert isinstance(attributes, BoundedAttributes)
+    span._attributes = BoundedAttributes(
+        maxlen=attributes.maxlen,
+        attributes={**attributes, "rag.question.length": "redacted"},
+        immutable=attributes._immutable,
+        max_value_len=attributes.max_value_len,
+    )
+
+
+@pytest.mark.parametrize("redact", [by_hand, unfrozen, anew])
+def test_what_redacts_ended_spans_in_the_ways_of_the_sdk_redacts_these_too(redact):
+    """Processors of apps reach for the private parts, since the SDK has no other way (checklist 97)."""
+
+    class Redacting(SimpleSpanProcessor):
+        def on_end(self, span):
+            redact(span)
+            super().on_end(span)
+
+    exporter, provider = InMemorySpanExporter(), TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(Redacting(exporter))
+    rag().invoke("How long do I have?", {"callbacks": [RagProbeCallbackHandler(tracer_provider=provider)]})
+    (root,) = [span for span in exporter.get_finished_spans() if span.parent is None]
+    assert len(exporter.get_finished_spans()) == 6
+    assert root.attributes is not None
+    assert root.attributes["rag.question.length"] == "redacted"
+
+
+def test_it_ends_once_and_nothing_is_added_to_what_was_exported():
+    tracer, exporter = tracer_of(ALWAYS_ON, SpanLimits(), random=True)
+    span = start(ended_spans_of(tracer))
+    assert isinstance(span, EndedSpan)
+    assert span.is_recording()
+    for late in (9, 10):
+        span.end(late)
+        span.set_attribute("late", late)
+    assert not span.is_recording()
+    assert [(each.end_time, dict(each.attributes or {})) for each in exporter.get_finished_spans()] == [(9, {})]
+
+
+def test_processors_that_change_in_place_are_not_relied_on():
+    provider = TracerProvider(shutdown_on_exit=False)
+    provider._active_span_processor._span_processors = processors = []
+    ended = ended_spans_of(provider.get_tracer("scope"))
+    assert start(ended) is None
+    processors.append(Hearing())
+    assert start(ended) is None
 
 
 class Hearing(SpanProcessor):
