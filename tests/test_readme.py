@@ -88,7 +88,7 @@ def test_from_a_collector_to_the_first_pass(folder):
     with reserved_port() as port:
         done = shell(folder, scored(block, port))
     assert (done.returncode, "Traceback" in done.stderr) == (4, False), (done.stdout, done.stderr)
-    assert "to review one, add to the file of --reviews" in done.stdout
+    assert "to review one, add this line to the file of --reviews" in done.stdout
     assert (folder / "report" / "report.html").exists()
     paths = [json.loads(line) for line in shell(folder, "rag-probe paths spool.db --json").stdout.splitlines()]
     first, told, tagged = paths

@@ -13,7 +13,7 @@ from rag_probe_collector.errors import InputError
 from rag_probe_collector.gate import conclude, metrics_for, read_report, thresholds_of
 from rag_probe_collector.register import load_thresholds, visible
 
-_Report = Annotated[Path, typer.Argument(metavar="REPORT", help="A report.json that `score --out` wrote.")]
+_Report = Annotated[Path, typer.Argument(metavar="REPORT", help="The folder of `score --out`, or its report.json.")]
 _Thresholds = Annotated[Path | None, typer.Option(metavar="FILE", help="Other limits than those of the report.")]
 _Json = Annotated[bool, typer.Option("--json", help="Print the report as JSON and nothing else.")]
 

@@ -20,7 +20,11 @@ _THRESHOLDS: Final = TypeAdapter(Thresholds)
 
 
 def read_report(path: Path) -> ReportJson:
-    """The report; raises `InputError` when it is none, one of a newer version, or one that contradicts itself."""
+    """The report, of a folder or a file that `score --out` wrote.
+
+    Raises `InputError` when it is none, one of a newer version, or one that contradicts itself.
+    """
+    path = path / "report.json" if path.is_dir() else path
     name = visible(str(path))
     data = read_bytes(path)
     try:

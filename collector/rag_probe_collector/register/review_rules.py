@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from rag_probe_collector.register.review import Review
+
+_NO_CLAIM: Final = "an answer that claims nothing is none: have the app tell its outcome, abstained or clarification"
 
 
 def faults(review: Review) -> Iterator[str]:
@@ -15,9 +18,9 @@ def faults(review: Review) -> Iterator[str]:
     if review.claims is None and (total is None or supported is None):
         yield "total_claims: expected total_claims and supported_claims, or claims; add them"
     if review.claims is not None and not review.claims:
-        yield "claims: expected at least one claim, got none; leave the review out instead"
+        yield f"claims: expected at least one claim, got none; {_NO_CLAIM}"
     if total is not None and total < 1:
-        yield f"total_claims: expected at least 1, got {total}; leave the review out instead"
+        yield f"total_claims: expected at least 1, got {total}; {_NO_CLAIM}"
     if total is not None and supported is not None and not 0 <= supported <= total:
         yield f"supported_claims: expected a number from 0 to {total}, got {supported}"
     yield from _disagreement(review)

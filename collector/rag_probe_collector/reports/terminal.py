@@ -43,7 +43,7 @@ _STYLE: Final = {"pass": "green", "fail": "red", "pending": "yellow", "incomplet
 def print_report(report: ReportJson, console: Console | None = None) -> None:
     """Write it to stdout, or to `console`; a narrow terminal gets fewer columns."""
     console = console or Console(highlight=False)
-    console.print(Group(*_parts(report, console.width)))
+    console.print(Group(*_parts(report, console.width)), crop=False)
 
 
 def _parts(report: ReportJson, width: int) -> Iterator[RenderableType]:
@@ -112,7 +112,8 @@ def _review(report: ReportJson) -> Iterator[Text]:
     if waiting is not None:
         known = json.dumps({"case_id": waiting["id"], "path_id": waiting["path_id"]})
         counts = '"total_claims": N, "supported_claims": N, "reviewer": NAME'  # nobody passes a review by copying
-        yield Text(f"to review one, add to the file of --reviews:  {known[:-1]}, {counts}}}", style="dim")
+        yield Text("to review one, add this line to the file of --reviews, with your figures:", style="dim")
+        yield Text(f"{known[:-1]}, {counts}}}", style="dim", no_wrap=True, overflow="ignore")  # copied as it stands
 
 
 def _segments(report: ReportJson) -> Table:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from rag_probe.path import LATER_BRANCH, EvidencePath
 from rag_probe_collector.errors import InputError
 from rag_probe_collector.register import Case, visible
+
+_CHOOSE: Final = "choose one with --since or --trace, and tag a new run with an experiment or repetition of its own"
 
 
 class Run(NamedTuple):
@@ -64,7 +66,9 @@ def check_run(run: Run, cases: Iterable[Case], source: str) -> list[tuple[Case, 
         if pair in seen:
             which = "" if pair[1] is None else f" repetition {pair[1]}"
             found = f"{visible(seen[pair])} and {visible(path.path_id)}"
-            raise InputError(f"{source}: case {(pair[0] or '')[:80]!r}{which}: expected one result, got {found}")
+            raise InputError(
+                f"{source}: case {(pair[0] or '')[:80]!r}{which}: expected one result, got {found}; {_CHOOSE}"
+            )
         seen[pair] = path.path_id
     repetitions = dict.fromkeys(repetition for _, repetition in seen) or {None: None}
     return [(case, each) for case in cases for each in repetitions if (case.id, each) not in seen]

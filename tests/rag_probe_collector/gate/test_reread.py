@@ -27,6 +27,13 @@ def again(tmp_path, capsys, text):
     return ended.value.code, capsys.readouterr()
 
 
+def test_the_folder_of_a_report_is_one(tmp_path, capsys, passed):
+    assert run(["gate", str(tmp_path / "out")]) == 0
+    with pytest.raises(SystemExit):
+        main(["gate", str(tmp_path)])
+    assert "report.json: cannot be read: No such file" in capsys.readouterr().err
+
+
 def edited(text, change):
     report = json.loads(text)
     change(report)

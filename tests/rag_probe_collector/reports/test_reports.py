@@ -145,10 +145,12 @@ def test_the_terminal_names_the_passages_and_how_to_review():
         for stage, ids in (("retrieved", ["b", "c", "d", "x" * 99]), ("context", ["b"]))
     ]
     first.update(violations=["scope_leak", "review_pending"], findings=leaks)
-    print_report(report, Console(file=out, width=160))
-    text = " ".join(out.getvalue().split())
-    assert "scope_leak b c d and 1 more" in text
-    assert f'"case_id": "{first["id"]}", "path_id": "{first["path_id"]}"' in text
+    print_report(report, Console(file=out, width=80))
+    text = out.getvalue()
+    assert "scope_leak b c d and 1 more" in " ".join(text.split())
+    (line,) = [each for each in text.splitlines() if each.startswith("{")]  # whole, to be copied from 80 columns too
+    assert f'"case_id": "{first["id"]}", "path_id": "{first["path_id"]}", "total_claims": N,' in line
+    assert line.endswith('"reviewer": NAME}')
 
 
 def test_junit_counts_what_it_holds():

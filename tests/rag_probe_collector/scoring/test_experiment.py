@@ -46,7 +46,7 @@ def test_a_second_result_of_the_same_is_an_error_and_a_repetition_is_not():
     run = choose_run([tagged(repetition=1), tagged(repetition=2)], None, "source")
     assert check_run(run, [Q], "source") == []
     run = choose_run([tagged(repetition=1, path_id="x"), tagged(repetition=1, path_id="y")], None, "source")
-    with pytest.raises(InputError, match="case 'q' repetition 1: expected one result, got x and y"):
+    with pytest.raises(InputError, match="case 'q' repetition 1: expected one result, got x and y; choose one with"):
         check_run(run, [Q], "source")
 
 
