@@ -23,6 +23,7 @@ from rag_probe_langchain.nodes import AGENT, LONGEST, NODE, is_agent, is_called,
 from rag_probe_langchain.options import Options
 from rag_probe_langchain.origin import new_request, seek_thread
 from rag_probe_langchain.peers.theirs import find_theirs
+from rag_probe_langchain.recalling import recall
 from rag_probe_langchain.request import Request
 from rag_probe_langchain.resuming import resume, resume_after
 from rag_probe_langchain.run import Call, Kind, Prompt, Run
@@ -202,6 +203,8 @@ def _node(run: Run, node: Node) -> None:
         graph = run.parent
         if graph is not None and graph.fan is not None and graph.fan.step != node.step:
             settle(graph)
+        if request.resumed:
+            recall(run)
         if not is_called(run.metadata):
             enter(run)
     _look(run)

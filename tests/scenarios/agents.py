@@ -260,6 +260,13 @@ AGENTS: dict[str, Callable[[], Any]] = {
 }
 
 
+def finds_and_asks(finder: Any) -> Any:
+    """What it does with what it found, somebody has to approve."""
+    asks = HumanInTheLoopMiddleware(interrupt_on={"clock": True})
+    wanted = calls((finder.name, "gift")), calls(("clock", "now"), start=2)
+    return create_agent(model(*wanted, ANSWER), [finder, clock], middleware=[asks], checkpointer=InMemorySaver())
+
+
 def reviewed() -> Any:
     """Somebody has to approve every search."""
     review = HumanInTheLoopMiddleware(interrupt_on={"look": True})

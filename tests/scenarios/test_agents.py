@@ -9,9 +9,21 @@ from langchain.agents import create_agent
 from langgraph.types import Command
 
 from rag_probe import attributes as a
-from rag_probe_langchain import RagProbeCallbackHandler
+from rag_probe_langchain import RagProbeCallbackHandler, pauses
 from rag_probe_langgraph import RagProbeGraphHandler
-from tests.scenarios.agents import AGENTS, ASKED, broken, calls, look, model, reviewed, with_sub_agent
+from tests.scenarios.agents import (
+    AGENTS,
+    ASKED,
+    broken,
+    calls,
+    fetch,
+    finds_and_asks,
+    look,
+    model,
+    reviewed,
+    search,
+    with_sub_agent,
+)
 from tests.scenarios.gist import told
 from tests.scenarios.graph_modes import MODES
 from tests.scenarios.recording import Recording, paths_of, ticking
@@ -72,6 +84,35 @@ def test_a_search_that_is_approved_first_is_one_question(snapshot):
     assert told(recording, parallel=False) == snapshot
     (path,) = paths_of(recording.spans)
     assert not path.partial
+
+
+def go_on(finder, kind=RagProbeGraphHandler, between=lambda: None):
+    agent, recording = finds_and_asks(finder), Recording(kind)
+    config = {"callbacks": [recording.handler], "configurable": {"thread_id": "t"}}
+    agent.invoke(ASKED, config)
+    between()
+    agent.invoke(Command(resume={"decisions": [{"type": "approve"}]}), config)
+    return recording
+
+
+@pytest.mark.parametrize("between", [lambda: None, pauses.clear], ids=["here", "in another process"])
+@pytest.mark.parametrize("kind", [RagProbeGraphHandler, RagProbeCallbackHandler])
+@pytest.mark.parametrize(
+    ("finder", "found"),
+    [(fetch, ("staff", "gift")), (look("content_and_artifact"), ("gift", "sale")), (search, ("returns", "old"))],
+    ids=["artifact", "retriever tool", "quoted passages"],
+)
+def test_what_was_found_before_somebody_approved_is_known_afterwards(finder, found, kind, between):
+    """Issue B: the answer comes after the pause, and rests on what was searched before it."""
+    (path,) = paths_of(go_on(finder, kind, between).spans)
+    assert (path.retrieved.ids, path.context.ids) == (found, found)
+    assert (path.citations.ids, path.citations.valid) == (found[:1], (True,))
+
+
+def test_of_a_tool_that_keeps_no_passages_nothing_is_claimed_after_a_pause():
+    (path,) = paths_of(go_on(look()).spans)
+    assert (path.retrieved.ids, path.context) == (("gift", "sale"), None)
+    assert "context" in path.not_captured
 
 
 @pytest.mark.parametrize(("inner", "outer"), [("researcher", "desk"), ("researcher", None), (None, "desk")])
