@@ -29,7 +29,6 @@ from rag_probe_langchain.resuming import resume, resume_after
 from rag_probe_langchain.run import Call, Kind, Prompt, Run
 from rag_probe_langchain.scan import holds_none, lists_in, mapping, snapshot
 from rag_probe_langchain.spans import begin_root
-from rag_probe_langchain.steering import goes_on
 from rag_probe_langchain.trace_policy import policy_of_caller
 from rag_probe_langchain.watching import watch
 
@@ -183,8 +182,7 @@ def _node(run: Run, node: Node) -> None:
     request = run.request
     attempts = request.attempts
     request.thread = request.thread or thread_of(run.metadata)
-    if not attempts and request.root is not None and goes_on(request.root.inputs):
-        request.resumed = True
+    if not attempts:
         resume_after(request, node)
     if run.parent is request.root:
         request.step = node.step

@@ -1,6 +1,7 @@
 """Graph tasks that wait for an answer or failed, so that the run which goes on can be linked to them.
 
-And where the last run of each thread came to, since nothing tells a plain handler that it only stopped there.
+And where the last run of each thread came to, since nothing tells a plain handler that it only stopped there; and what
+waits is gone on with under other ids when its state was written to meanwhile.
 Bounded, and kept for a day.
 """
 
@@ -40,6 +41,17 @@ class Stop(NamedTuple):
     step: int
     root: SpanContext
     at: float
+    paused: bool
+    """Whether it is known to wait."""
+
+    def comes_before(self, graph: str, step: int | None) -> bool:
+        """Whether a run that begins with `step` goes on with it: with the very next one, unless it is known to wait.
+
+        Then the app may have written to its state meanwhile, each time a step.
+        """
+        if step is None or graph != self.graph or time.monotonic() - self.at > _KEPT:
+            return False
+        return step >= self.step if self.paused else step == self.step + 1
 
 
 _pauses: Final[dict[tuple[str, str], Pause]] = {}
@@ -73,19 +85,16 @@ def find(thread: str | None, task: str | None) -> Pause | None:
     return pause
 
 
-def stopped(thread: str, graph: str, step: int | None, root: SpanContext | None) -> None:
-    """Note the step to which a run came that ended well, if there was any."""
+def stopped(thread: str, graph: str, step: int | None, root: SpanContext | None, *, paused: bool) -> None:
+    """Note the step to which a run came that ended well or waits, if there was any."""
     _stops.pop(thread, None)
     if step is not None and root is not None and _has_room(_stops):
-        _stops[thread] = Stop(graph, step, root, time.monotonic())
+        _stops[thread] = Stop(graph, step, root, time.monotonic(), paused)
 
 
-def before(thread: str | None, graph: str, step: int | None) -> SpanContext | None:
-    """The root of the thread's last run, if that came to the step before `step` and no further; then forgotten."""
-    stop = None if thread is None else _stops.pop(thread, None)
-    if stop is None or (stop.graph, stop.step + 1) != (graph, step) or time.monotonic() - stop.at > _KEPT:
-        return None
-    return stop.root
+def take_stop(thread: str | None) -> Stop | None:
+    """Where the thread's last run came to; forgotten, since the next one goes on with it or is another question."""
+    return None if thread is None else _stops.pop(thread, None)
 
 
 def clear() -> None:

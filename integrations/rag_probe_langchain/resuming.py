@@ -13,6 +13,7 @@ from rag_probe_langchain.pauses import Pause
 from rag_probe_langchain.request import Request
 from rag_probe_langchain.run import Run
 from rag_probe_langchain.spans import flush, link_root
+from rag_probe_langchain.steering import goes_on
 
 _MADE = 2
 """Model calls that are remembered over a pause."""
@@ -75,21 +76,23 @@ def stop_graph(root: Run) -> None:
     request = root.request
     if request.thread is not None:
         span = None if root.span is None else root.span.get_span_context()
-        pauses.stopped(request.thread, root.name, None if request.paused else request.step, span)
+        pauses.stopped(request.thread, root.name, request.step, span, paused=request.paused)
 
 
 def resume_after(request: Request, node: Node) -> None:
-    """The first node of a graph that was given nothing: if it is the next step of its thread, the last run goes on.
+    """The first node of a graph that was given nothing: the last run of its thread goes on, if that may be.
 
     Unless the caller said where to go on. A plain handler is told nothing of all this.
     """
-    root = request.root
-    if root is None or root.inputs is not None or "checkpoint_id" in root.metadata:
+    root, stop = request.root, pauses.take_stop(request.thread)
+    if root is None or not goes_on(root.inputs):
         return
-    stopped = pauses.before(request.thread, root.name, node.step)
-    if stopped is not None:
+    request.resumed = True
+    if stop is None or root.inputs is not None or "checkpoint_id" in root.metadata:
+        return
+    if stop.comes_before(root.name, node.step):
         with request.lock:
-            link_root(request, stopped)
+            link_root(request, stop.root)
 
 
 def resume(request: Request, pause: Pause) -> None:

@@ -23,9 +23,9 @@ KINDS = [RagProbeGraphHandler, RagProbeCallbackHandler]
 
 @pytest.fixture(autouse=True)
 def _nothing_waits():
-    pauses._pauses.clear()
+    pauses.clear()
     yield
-    pauses._pauses.clear()
+    pauses.clear()
 
 
 def asking(body=None, **compiled):
@@ -139,7 +139,7 @@ def test_a_graph_that_stops_beside_a_node_is_joined_by_its_link(where, snapshot)
 
 
 def test_another_process_resumes_and_thread_and_task_join_the_parts():
-    recording = run(asking(), ASKED, Command(resume="yes"), between=pauses._pauses.clear)
+    recording = run(asking(), ASKED, Command(resume="yes"), between=pauses.clear)
     assert not any(span.links for span in recording.spans)
     (path,) = paths_of(recording.spans)
     assert outcomes(path) == [("retrieve", "ok"), ("ask", "answered"), ("answer", "ok")]
@@ -148,9 +148,7 @@ def test_another_process_resumes_and_thread_and_task_join_the_parts():
 
 @pytest.mark.parametrize("where", ["interrupt_before", "interrupt_after"])
 def test_another_process_goes_on_and_thread_and_checkpoint_join_the_parts(where):
-    recording = run(
-        asking(lambda state: {"notes": ["seen"]}, **{where: ["ask"]}), ASKED, None, between=pauses._pauses.clear
-    )
+    recording = run(asking(lambda state: {"notes": ["seen"]}, **{where: ["ask"]}), ASKED, None, between=pauses.clear)
     assert not any(span.links for span in recording.spans)
     (path,) = paths_of(recording.spans)
     assert outcomes(path) == [("retrieve", "ok"), ("ask", "ok"), ("answer", "ok")]
@@ -197,7 +195,7 @@ def test_a_failure_and_the_run_that_goes_on_from_it_are_one_question():
 
 
 def test_in_another_process_thread_and_task_join_a_failure_with_what_goes_on():
-    recording = run_past_a_failure(failing("answer"), between=pauses._pauses.clear)
+    recording = run_past_a_failure(failing("answer"), between=pauses.clear)
     assert not any(span.links for span in recording.spans)
     (path,) = paths_of(recording.spans)
     assert outcomes(path) == [("retrieve", "ok"), ("answer", "recovered"), ("send", "ok")]
@@ -281,6 +279,49 @@ def test_a_new_question_on_a_thread_that_waits_is_another_one():
     recording = run(asking(), ASKED, {"question": "And in the sale?"})
     assert [outcomes(path)[-1] for path in paths_of(recording.spans)] == [("ask", "interrupted")] * 2
     assert not any(span.links for span in recording.spans)
+
+
+WAITING = {
+    "before a node": (RagProbeGraphHandler, {"interrupt_before": ["answer"]}, lambda state: {"notes": ["seen"]}),
+    "after a node": (RagProbeGraphHandler, {"interrupt_after": ["ask"]}, lambda state: {"notes": ["seen"]}),
+    "a node asks": (RagProbeGraphHandler, {}, ask),
+    "a node asks, told by its exception": (RagProbeCallbackHandler, {}, ask),
+}
+
+
+@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize(("kind", "compiled", "body"), WAITING.values(), ids=WAITING)
+def test_what_waits_and_is_edited_meanwhile_goes_on_as_one_question(kind, compiled, body, times):
+    """`update_state` and then `invoke(None)`, as people correct a draft: a checkpoint of its own, and another step."""
+    recording, graph = Recording(kind), asking(body, **compiled)
+    config = {"callbacks": [recording.handler], "configurable": {"thread_id": "t"}}
+    graph.invoke(ASKED, config)
+    for _ in range(times):
+        graph.update_state({"configurable": {"thread_id": "t"}}, {"notes": ["corrected"]}, as_node="ask")
+    graph.invoke(None, config)
+    (path,) = paths_of(recording.spans)
+    assert [name for name, _ in outcomes(path)] == ["retrieve", "ask", "answer"]
+    assert path.answer.outcome == "answered"
+    assert path.retrieved.ids == path.context.ids
+
+
+def test_what_waited_is_not_gone_on_with_once_another_question_was_asked():
+    """Also where that one failed, so that the next run tries it again."""
+    recording = run(asking(lambda state: {"notes": ["seen"]}, interrupt_before=["answer"]), ASKED)
+    config = {"callbacks": [recording.handler], "configurable": {"thread_id": "t"}}
+    left = iter([ConnectionError("down")])
+
+    def fail(state):
+        for error in left:
+            raise error
+        return {"notes": ["found"]}
+
+    graph = line(("retrieve", retrieve), ("ask", fail), ("answer", answering())).compile(checkpointer=InMemorySaver())
+    with pytest.raises(ConnectionError):
+        graph.invoke(ASKED, config)
+    graph.invoke(None, config)
+    parts = {outcomes(path)[-1]: len(path.trace_ids) for path in paths_of(recording.spans)}
+    assert parts == {("ask", "ok"): 1, ("answer", "ok"): 2}
 
 
 def test_a_turn_after_a_turn_is_another_question():
