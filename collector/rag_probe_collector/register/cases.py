@@ -38,27 +38,28 @@ def load_cases(path: Path, corpus: Corpus | None = None) -> Register:
 def _case(item: Item, corpus: Corpus | None) -> Case:
     case = _SHAPE.read(item, unique=("allowed_ids", "gold_ids"))
     place = _SHAPE.place(item)
+    meant = {right: f"is {written[:80]!r} meant for it?" for written, right in _SHAPE.misspelt(item.value)}
+    if case.allowed_ids is None and case.allowed is None:
+        remedy = meant.get("allowed_ids", "add it, or selectors as `allowed`")
+        raise InputError(f"{place}: allowed_ids: expected a list, got none; {remedy}")
     case = replace(case, allowed_ids=_allowed(case, corpus, place))
     if case.gold_ids is None and not case.requirements:
-        raise InputError(f"{place}: gold_ids: expected a list, got none; write [] for a case without evidence")
+        remedy = meant.get("gold_ids") or meant.get("requirements") or "write [] for a case without evidence"
+        raise InputError(f"{place}: gold_ids: expected a list, got none; {remedy}")
     problem = next(contradictions(case), None)
     if problem is not None:
         raise InputError(f"{place}: {problem}")
     return case
 
 
-def _allowed(case: Case, corpus: Corpus | None, place: str) -> frozenset[str]:
-    match case.allowed_ids, case.allowed:
-        case None, None:
-            raise InputError(f"{place}: allowed_ids: expected a list, got none; add it, or selectors as `allowed`")
-        case None, selectors:
-            if corpus is None:
-                raise InputError(f"{place}: allowed: expected a corpus manifest to select from; give --corpus FILE")
-            return corpus.select(selectors, place)
-        case ids, None:
-            return ids
-        case _:
-            raise InputError(f"{place}: expected one of allowed_ids and allowed, got both; remove one")
+def _allowed(case: Case, corpus: Corpus | None, place: str) -> frozenset[str] | None:
+    if case.allowed is None:
+        return case.allowed_ids
+    if case.allowed_ids is not None:
+        raise InputError(f"{place}: expected one of allowed_ids and allowed, got both; remove one")
+    if corpus is None:
+        raise InputError(f"{place}: allowed: expected a corpus manifest to select from; give --corpus FILE")
+    return corpus.select(case.allowed, place)
 
 
 def _misspelt(item: Item) -> Iterator[str]:

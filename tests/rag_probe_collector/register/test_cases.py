@@ -11,6 +11,14 @@ WRONG = {
     "an id is a number": ({"gold_ids": ["a", 3]}, "gold_ids[1]: expected text, got the number 3"),
     "ids are an object": ({"allowed_ids": {"a": 1}}, "allowed_ids: expected a list, got an object"),
     "ids are null": ({"gold_ids": None}, "gold_ids: expected a list, got none"),
+    "gold under another name": (
+        {"gold_id": ["a"], "gold_ids": ...},
+        "gold_ids: expected a list, got none; is 'gold_id' meant for it?",
+    ),
+    "allowed under another name": (
+        {"allowed_id": ["a"], "allowed_ids": ...},
+        "allowed_ids: expected a list, got none; is 'allowed_id' meant for it?",
+    ),
     "an id twice": ({"allowed_ids": ["a", "a"]}, "allowed_ids: expected each id once, got 'a' twice"),
     "answerable is a number": ({"answerable": 1}, "answerable: expected true or false, got the number 1"),
     "answerable is a text": ({"answerable": "true"}, "answerable: expected true or false, got the text 'true'"),
