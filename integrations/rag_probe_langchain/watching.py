@@ -71,9 +71,9 @@ class Watch:
 
 
 class TaskWatch(Watch):
-    """Of a question that an asyncio task asks, which may go on in another one; ends it too when its task was cancelled.
+    """Of a question that an asyncio task asks, which may go on in another one, as streams do.
 
-    And a search whose task is over.
+    What is no chain ends with its task too, if that was cancelled or failed.
     """
 
     __slots__ = ("_cancelled", "_held", "_loop", "_soon", "_task", "_turns")
@@ -114,7 +114,8 @@ class TaskWatch(Watch):
 
     def _over(self, task: Task[Any]) -> None:
         self._cancelled = task.cancelled()
-        if self._cancelled or self._root.kind == "retriever" or self._is_dropped():
+        broken = self._cancelled or getattr(task, "_exception", None) is not None  # whose traceback holds the id
+        if self._is_dropped() or (broken and self._root.kind != "chain"):
             self._leave()
             self._wait()
         else:

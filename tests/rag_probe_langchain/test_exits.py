@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 
 import pytest
 import uuid_utils
-from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.callbacks import AsyncCallbackManager, BaseCallbackHandler
 from langchain_core.runnables import RunnableGenerator, RunnableLambda, RunnablePassthrough
 from langchain_core.tools import StructuredTool
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
@@ -363,6 +363,40 @@ async def test_a_stream_that_changes_tasks_goes_on():
             await asyncio.sleep(0)
     assert said == ANSWER
     assert a.PARTIAL not in recorder.one("invoke_workflow")
+    assert_well_formed(recorder.spans)
+
+
+async def test_a_stream_whose_first_reader_was_cancelled_goes_on_with_another():
+    """Cancelled while it did other things: the stream itself heard nothing of it."""
+    recorder, first = Recorder(), asyncio.Event()
+    stream = rag().astream(QUESTION, recorder.config)
+
+    async def read_one():
+        await anext(stream)
+        first.set()
+        await asyncio.Event().wait()
+
+    reader = asyncio.create_task(read_one())
+    await asyncio.wait_for(first.wait(), 100)
+    reader.cancel()
+    for _ in range(100):
+        await asyncio.sleep(0)
+    assert runs.OPEN
+    assert [piece async for piece in stream]
+    assert recorder.one("invoke_workflow")[a.ANSWER_OUTCOME] == "answered"
+    assert_nothing_open()
+    assert_well_formed(recorder.spans)
+
+
+async def test_a_search_that_another_task_ends_goes_on_until_then():
+    """By hand, as an own pipeline tells of it."""
+    recorder = Recorder()
+    manager = AsyncCallbackManager(handlers=[recorder.handler])
+    search = await asyncio.create_task(manager.on_retriever_start({}, QUESTION))
+    for _ in range(100):
+        await asyncio.sleep(0)
+    await search.on_retriever_end(passages("gift"))
+    assert recorder.one("retrieval")[a.RETRIEVAL_COUNT] == 1
     assert_well_formed(recorder.spans)
 
 
