@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -63,6 +64,13 @@ def test_a_thousand_filters_are_looked_at_once_each(monkeypatch):
     stages = [Filtering(step="f", kept=(f"a{number}", f"b{number}"), dropped=(f"c{number}",)) for number in range(1000)]
     assert len(kept(stages, {}, None)) == 2000
     assert len(asked) == 3000
+
+
+@pytest.mark.parametrize(("made", "left"), [(15, ("p0",)), (16, ("p16", "gone", "p0"))])
+def test_passages_are_followed_to_what_they_were_made_of_through_fifteen_others(made, left):
+    parents = {f"p{number}": f"p{number + 1}" for number in range(made)}
+    stages = [Filtering(step="f", kept=(f"p{made}", "gone")), Filtering(step="g", kept=("p0",))]
+    assert kept(stages, parents, None) == left
 
 
 def test_a_chain_of_parents_without_an_end_is_left():

@@ -10,10 +10,11 @@ from opentelemetry.sdk.trace import SpanLimits, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from rag_probe import attributes as a
 from rag_probe.protocols import Selection
 from rag_probe_collector.otlp.json import parse_otlp_json
 from rag_probe_langchain import RagProbeCallbackHandler
-from tests.rag_probe_collector.spans import source
+from tests.rag_probe_collector.spans import S, request, source, workflow
 from tests.rag_probe_langchain.apps import rag
 
 
@@ -56,6 +57,37 @@ def test_lists_that_were_lost_are_not_empty(limit):
     assert cut.retrieved is None or cut.retrieved.ids == WHOLE.retrieved.ids
     assert cut.context is None or cut.context.ids == WHOLE.context.ids
     assert cut.filtered is None or cut.filtered.kept == WHOLE.filtered.kept
+
+
+ROOT = workflow(1)
+
+
+def renamed(left, root=ROOT, lost=1):
+    """The path of a question with one span that a pipeline has renamed, of which only some attributes came."""
+    sent = request(root, S(2, 1, attributes=left, scope=root.scope))
+    sent.resource_spans[0].scope_spans[-1].spans[-1].dropped_attributes_count = lost
+    (found,) = source(sent).paths(Selection())
+    return found
+
+
+@pytest.mark.parametrize(
+    ("left", "field"), [({a.STAGE: "filter"}, "filtered.dropped"), ({a.OPERATION: "retrieval"}, "retrievals.documents")]
+)
+def test_a_span_that_was_renamed_is_known_by_what_is_left_of_it(left, field):
+    assert field in renamed(left).not_captured
+    assert field not in renamed({}).not_captured
+
+
+def test_so_is_one_of_the_official_instrumentation():
+    root = S(1, attributes={a.OPERATION: "invoke_workflow"}, scope="official")
+    assert "retrievals.candidates" in renamed({a.OPERATION: "retrieval"}, root).not_captured
+    assert "retrievals.candidates" not in renamed({a.OPERATION: "retrieval"}, root, lost=0).not_captured
+
+
+def test_so_is_a_node():
+    cut = renamed({a.NODE_NAME: "look"})
+    assert [step.stage.name for step in cut.nodes] == ["look"]
+    assert "nodes" in cut.not_captured
 
 
 def test_json_says_it_too():

@@ -51,7 +51,7 @@ KINDS = {
 
 
 def opened(path: Path | str) -> OtlpFiles:
-    return OtlpFiles(str(path), SpanDecoder(Interest(("rag_probe",), ())))
+    return OtlpFiles(str(path), SpanDecoder(Interest(("rag_probe",), ("rag.stage",))))
 
 
 def ids(batches) -> list[str]:
@@ -136,10 +136,13 @@ def test_in_a_directory_what_is_left_out_of_telemetry_is_told(tmp_path):
     assert [Path(line.partition(":")[0]).name for line in files.unread] == ["a.pb", "b.pb"]
 
 
-@pytest.mark.parametrize(("scope", "missed"), [("rag_probe.langchain", 1), ("somebody.else", 0)])
-def test_spans_without_an_id_are_told(tmp_path, caplog, scope, missed):
+@pytest.mark.parametrize(
+    ("scope", "said", "missed"),
+    [("rag_probe.langchain", {}, 1), ("somebody.else", {"rag.stage": "filter"}, 1), ("somebody.else", {}, 0)],
+)
+def test_spans_without_an_id_are_told(tmp_path, caplog, scope, said, missed):
     """One that is read may be what fails a case; one of others never was evidence."""
-    broken = request(S(1), S(2, scope=scope))
+    broken = request(S(1), S(2, scope=scope, attributes=said))
     broken.resource_spans[0].scope_spans[-1].spans[-1].span_id = b"short"
     path = tmp_path / "traces.pb"
     path.write_bytes(broken.SerializeToString())
