@@ -106,8 +106,8 @@ class TaskWatch(Watch):
         give_up(self._root, CancelledError() if self._cancelled else None, self._since)
 
     def _hold(self) -> None:
-        """An id that is gone after a turn was perhaps never held."""
-        self._held = not self._is_dropped()
+        """An id that is gone by now was perhaps never held."""
+        self._held = True
 
     def _is_dropped(self) -> bool:
         return self._id is None or self._id() is None

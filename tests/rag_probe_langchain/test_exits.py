@@ -265,8 +265,11 @@ def test_a_search_that_was_interrupted_ends_with_the_next_question(error):
     with pytest.raises(error):
         Search(found=[], error=error()).invoke(QUESTION, recorder.config)
     gc.collect()
+    left = time.time_ns()
     Search(found=passages("gift")).invoke(QUESTION, recorder.config)
-    assert [span.attributes.get(a.PARTIAL) for span in recorder.named("retrieval")] == [True, None]
+    first, last = recorder.named("retrieval")
+    assert [span.attributes.get(a.PARTIAL) for span in (first, last)] == [True, None]
+    assert first.end_time <= left
     assert_well_formed(recorder.spans)
 
 
@@ -302,9 +305,11 @@ def test_what_another_handler_refused_to_start_ends_with_a_later_question(app, a
     with pytest.raises(PermissionError):
         app().invoke(QUESTION, config) if asked == "sync" else asyncio.run(app().ainvoke(QUESTION, config))
     gc.collect()
+    Search(found=passages("sale")).invoke(QUESTION, recorder.config)  # a bridge may still tell its end
     monkeypatch.setattr(watching, "_SILENCE", -1)
     Search(found=passages("gift")).invoke(QUESTION, recorder.config)
-    assert [span.attributes.get(a.PARTIAL) for span in recorder.spans if span.parent is None] == [True, None]
+    roots = [span.attributes.get(a.PARTIAL) for span in recorder.spans if span.parent is None]
+    assert (roots.count(None), roots.count(True)) == (2, 1)
     assert_well_formed(recorder.spans)
 
 
@@ -429,7 +434,8 @@ async def test_a_call_in_a_chain_that_was_given_up_for_another_ended_then_and_th
 
     async def answer(found):
         with suppress(TimeoutError):
-            async with asyncio.timeout(0.01):
+            async with asyncio.timeout(None) as limit:
+                waiting.at_once = lambda: limit.reschedule(0)
                 return await slow.ainvoke(as_text(found))
         return await Scripted(answers=[ANSWER]).ainvoke(as_text(found))
 

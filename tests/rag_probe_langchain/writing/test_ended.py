@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import sys
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from opentelemetry.attributes import BoundedAttributes
 from opentelemetry.context import Context
@@ -128,6 +129,7 @@ def seen(span: ReadableSpan) -> object:
     )
 
 
+@example(ALWAYS_ON, SpanLimits(), False, INVALID_SPAN_CONTEXT, {"": "nameless"}, {}, None, SpanKind.CLIENT, "name")
 @given(SAMPLERS, LIMITS, st.booleans(), PARENTS, ATTRIBUTES, ADDED, STATUSES, st.sampled_from(SpanKind), st.text())
 def test_it_is_what_the_sdk_would_have_written(sampler, limits, random, parent, said, added, status, kind, name):
     context = set_span_in_context(NonRecordingSpan(parent), Context())
@@ -333,4 +335,6 @@ def test_what_an_sdk_would_cut_it_cuts_itself(limits):
 def test_the_writer_asks_no_sdk_where_there_is_none():
     from opentelemetry.trace import NoOpTracer
 
-    assert Writer(NoOpTracer()).limit is None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "rag_probe_langchain.writing.ended", None)
+        assert Writer(NoOpTracer()).limit is None
