@@ -21,14 +21,13 @@ from rag_probe_langgraph.checkpoints.nodes import failure_of, milliseconds, node
 from rag_probe_langgraph.checkpoints.plain import Reader
 from rag_probe_langgraph.checkpoints.remains import STATE, as_remains, left_by
 from rag_probe_langgraph.checkpoints.roles import Role, role_of
-from rag_probe_langgraph.checkpoints.saved import PLUMBING, Store, state_of
+from rag_probe_langgraph.checkpoints.saved import Store, is_of_the_app, state_of
 from rag_probe_langgraph.checkpoints.tasks import Task, tasks_of
 from rag_probe_langgraph.checkpoints.turns import Turn
 from rag_probe_langgraph.checkpoints.verdicts import begin, odd, oddities, settle, verdicts_of
 from rag_probe_langgraph.checkpoints.writes import read_input, read_write
 
 _TRACEPARENT: Final = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
-_OUTPUTS: Final = ("__end__", "__return__")
 """LangGraph's own channels that hold what the app returned (functional API)."""
 _NEVER: Final = ("nodes.attempt", "stage_latency_ms")
 _NEVER_OF_CALLS: Final = ("generations.latency_ms", "generations.model")
@@ -66,7 +65,7 @@ def path_of(turn: Turn, store: Store, reader: Reader, policy: CapturePolicy, rol
 def _read(task: Task, evidence: Evidence, reader: Reader) -> None:
     if task.is_start and task.saved.namespace:
         return  # what a node handed to its subgraph, which is nothing new
-    written = [(write.channel, reader.read(write.value)) for write in task.writes if _is_state(write.channel)]
+    written = [(write.channel, reader.read(write.value)) for write in task.writes if is_of_the_app(write.channel)]
     if task.is_start:
         read_input(evidence, dict(written))
     begin(evidence, task)
@@ -74,11 +73,6 @@ def _read(task: Task, evidence: Evidence, reader: Reader) -> None:
         if not channel == task.node == value:  # so LangGraph 0.2 said that a node had run
             read_write(evidence, task.node or "unknown", channel, value, given=task.is_start)
     settle(evidence, task)
-
-
-def _is_state(channel: str) -> bool:
-    """Whether it is the app's, or holds what the app returned."""
-    return not channel.startswith(PLUMBING) or channel in _OUTPUTS
 
 
 def _path(turn: Turn, evidence: Evidence, nodes: tuple[Step[Node], ...], error: str | None) -> EvidencePath:

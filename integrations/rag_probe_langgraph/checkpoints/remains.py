@@ -13,7 +13,7 @@ from typing import Final, NamedTuple, cast
 
 from rag_probe.path import EvidencePath
 from rag_probe_langgraph.checkpoints.plain import Reader
-from rag_probe_langgraph.checkpoints.saved import PLUMBING, Store, entries, state_of
+from rag_probe_langgraph.checkpoints.saved import Store, entries, is_of_the_app, state_of
 from rag_probe_langgraph.checkpoints.turns import Turn
 
 STATE: Final = "state"
@@ -21,7 +21,6 @@ STATE: Final = "state"
 _START: Final = "__start__"
 _FIRST: Final = 2
 """The version of the input that began a thread, once it was taken."""
-_OUTPUTS: Final = ("__end__", "__return__")
 _FIELDS: Final = (
     "question",
     "retrievals",
@@ -55,7 +54,7 @@ def left_by(turn: Turn, store: Store, reader: Reader) -> list[Left]:
     if turn.whole or began is None or not (began <= _FIRST or turn.before is not None):
         return []
     new = {channel: version for channel, version in versions.items() if version is not None and version >= began}
-    state = {name: held for name, held in state_of(record).items() if name in new and _is_the_apps(name)}
+    state = {name: held for name, held in state_of(record).items() if name in new and is_of_the_app(name)}
     old = None if began <= _FIRST else turn.before
     before: Mapping[str, object] = {} if old is None else state_of(store.checkpoint(old))
     ordered = sorted(state, key=lambda channel: (new[channel], channel))
@@ -85,10 +84,6 @@ def _own(now: object, before: object) -> object:
     old = cast("list[object]", before) if isinstance(before, list) else []
     grew = bool(old) and len(items) > len(old) and items[: len(old)] == old
     return items[len(old) :] if grew else cast(object, now)
-
-
-def _is_the_apps(channel: str) -> bool:
-    return not channel.startswith(PLUMBING) or channel in _OUTPUTS
 
 
 def _number(version: object) -> int | None:

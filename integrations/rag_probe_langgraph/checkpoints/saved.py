@@ -10,6 +10,8 @@ from rag_probe_langgraph.checkpoints.stored import Stored
 
 PLUMBING: Final = ("branch:", "join:", "start:", "__")
 """How the names of LangGraph's own channels begin, by which it starts nodes; of older versions too."""
+_OUTPUTS: Final = ("__end__", "__return__")
+"""What the functional API returned."""
 _NAMES: Final = {str}
 _GREGORIAN: Final = 0x01B21DD213814000
 """100-ns intervals between the epoch of UUIDs, 1582-10-15, and ours."""
@@ -51,6 +53,11 @@ class Saved:
         self.source = source if isinstance(source, str) else None
         self.step = step if isinstance(step, int) and not isinstance(step, bool) else None
         self.at = instant_of(self.id)
+
+
+def is_of_the_app(channel: str) -> bool:
+    """Whether it is one of the app's own, or holds what the app returned."""
+    return not channel.startswith(PLUMBING) or channel in _OUTPUTS
 
 
 class Store(Protocol):
