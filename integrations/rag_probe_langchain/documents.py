@@ -19,6 +19,7 @@ from rag_probe_langchain.plain import plain
 from rag_probe_langchain.rows import Rows, rows_of
 from rag_probe_langchain.run import Ids
 from rag_probe_langchain.scan import is_document, is_pair, sequence
+from rag_probe_langchain.scores import Scores
 
 _LISTS: Final = 256
 _DOCUMENTS: Final = 10_000
@@ -46,7 +47,6 @@ class Documents:
     __slots__ = (
         "_alive",
         "_by_object",
-        "_had",
         "_lists",
         "_policy",
         "_searched",
@@ -54,7 +54,6 @@ class Documents:
         "any",
         "missed",
         "owners",
-        "rescored",
         "scores",
         "whole",
         "written",
@@ -75,19 +74,14 @@ class Documents:
         self.whole: dict[str, str] = {}
         """The longest text of each id."""
         self._variants: dict[str, list[str]] = {}
-        self.scores: dict[str, float | None] = {}
-        """The latest known."""
-        self._had: dict[str, set[float | None]] = {}
-        """Of ids that had several scores, all of them."""
-        self.rescored: set[str] = set()
-        """Ids that came back with another score."""
+        self.scores = Scores()
         self.written: dict[str, str] = {}
         """What a model wrote that was shown one passage only, with that passage's id."""
 
     def news(self, passages: Sequence[object]) -> list[Document]:
         """Those of `passages` that were never seen, neither as this object nor as another one of that id.
 
-        None, when there were too many to know that.
+        Empty, when there were too many to know that.
         """
         if self.missed or self._by_object.keys() >= set(map(id, passages)):
             return []
@@ -241,7 +235,7 @@ class Documents:
         ids = tuple(filter(None, map(self._by_object.get, map(id, documents))))
         if documents is passages or len(ids) < len(documents):
             return None
-        self._score(ids, _paired(passages))
+        self.scores.note(ids, _paired(passages))
         return ids
 
     def _keep(
@@ -260,7 +254,7 @@ class Documents:
             self._note(ids, texts)
         elif documents:
             self.any = self.missed = True
-        self._score(ids, scores)
+        self.scores.note(ids, scores)
         self.remember(passages, ids)
 
     def _note(self, ids: Ids, texts: Sequence[str]) -> None:
@@ -279,24 +273,6 @@ class Documents:
                 known[name] = None
             elif known != name:
                 self.owners[text] = {known: None, name: None}
-
-    def _score(self, ids: Ids, scores: Sequence[float | None]) -> None:
-        """Note the scores of a list. Other ones are those that a passage never had: two searches may give it two."""
-        if not scores:
-            return
-        if None not in scores and self.scores.keys().isdisjoint(ids) and len(set(ids)) == len(ids):
-            self.scores.update(zip(ids, scores, strict=True))
-            return
-        before = self.scores.keys() & set(ids)
-        for name, score in zip(ids, scores, strict=True):
-            if score is None or self.scores.setdefault(name, score) == score:
-                continue
-            had = self._had.setdefault(name, set())
-            had.add(self.scores[name])
-            if name in before and score not in had:
-                self.rescored.add(name)
-            had.add(score)
-            self.scores[name] = score
 
 
 def bare(passages: Sequence[object]) -> Sequence[Document]:

@@ -19,7 +19,7 @@ from rag_probe_langchain.context import assemble
 from rag_probe_langchain.earlier import is_echo, reduced, with_earlier
 from rag_probe_langchain.known import known_to
 from rag_probe_langchain.marks import ROLE, text_of
-from rag_probe_langchain.reading.facts import facts_of
+from rag_probe_langchain.reading.facts import Facts, facts_of
 from rag_probe_langchain.reading.messages import input_messages, output_messages
 from rag_probe_langchain.reading.prompt_text import Asked, asked_in
 from rag_probe_langchain.reading.providers import provider_of
@@ -35,47 +35,53 @@ _NO_PROMPT: Final = Prompt((), None)
 def generation_ended(run: Run, outputs: object, ended: int) -> dict[str, Value]:
     """Note what the model saw and wrote, and say it; a call that failed may come with a part of its output, or none."""
     request = run.request
-    documents, policy = request.documents, request.options.policy
     prompt = run.inputs if isinstance(run.inputs, Prompt) else _NO_PROMPT
     asked = asked_in(prompt.messages)
     response = outputs if isinstance(outputs, LLMResult) else None
-    message, output, model, reasons, cache_hit, usage = facts_of(response)
-    retrieved = documents.any or prompt.last is not None
-    seen = assemble(asked.text, prompt.last, request, _tokenizer(run, asked, usage)) if retrieved else None
+    facts = facts_of(response)
+    retrieved = request.documents.any or prompt.last is not None
+    seen = assemble(asked.text, prompt.last, request, _tokenizer(run, asked, facts.usage)) if retrieved else None
     context = None if seen is None else seen.stage
     rested = _rested(context, asked.text, prompt.last, run) if retrieved else None
-    made = None if output is None else Made(output, None, message, ended)
+    made = None if facts.text is None else Made(facts.text, None, facts.message, ended)
     _note(run, asked.text, made, rested or context)
-    stage = Generation(
-        operation=run.call.operation if run.call is not None else "chat",
-        role=text_of(run.metadata, ROLE),
-        model=run.call.model if run.call is not None else None,
-        response_model=model,
-        provider=provider_of(run.metadata, response),
-        input_tokens=usage.input_tokens,
-        output_tokens=usage.output_tokens,
-        cached_tokens=usage.cached_tokens,
-        cache_write_tokens=usage.cache_write_tokens,
-        reasoning_tokens=usage.reasoning_tokens,
-        finish_reasons=reasons,
-        cache_hit=cache_hit,
-        prompt=policy.content_of(asked.text),
-        output=None if output is None else policy.content_of(output),
-        context=context,
-    )
-    if policy.content:
-        stage = _worded(stage, prompt, message, output, policy)
-    said = encode_generation(stage, policy.max_items)
+    stage = _stage(run, prompt, asked.text, provider_of(run.metadata, response), facts, context)
+    cap = request.options.policy.max_items
+    said = encode_generation(stage, cap)
     if seen is not None:
         record_builders(request, asked.text, seen, said)
     elif retrieved and rested is None:
         said[a.NOT_CAPTURED] = ("context",)
     if rested is not None:
-        said = encode_generation(replace(stage, context=rested), policy.max_items)
+        said = encode_generation(replace(stage, context=rested), cap)
         said[a.INFERRED] = ("context",)
     if context is not None and context.dropped:
         share(run, prompt.last, context.ids, rested or context, said)
     return said
+
+
+def _stage(
+    run: Run, prompt: Prompt, asked: str, provider: str | None, facts: Facts, context: ContextAssembly | None
+) -> Generation:
+    policy, usage = run.request.options.policy, facts.usage
+    stage = Generation(
+        operation=run.call.operation if run.call is not None else "chat",
+        role=text_of(run.metadata, ROLE),
+        model=run.call.model if run.call is not None else None,
+        response_model=facts.model,
+        provider=provider,
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        cached_tokens=usage.cached_tokens,
+        cache_write_tokens=usage.cache_write_tokens,
+        reasoning_tokens=usage.reasoning_tokens,
+        finish_reasons=facts.finish_reasons,
+        cache_hit=facts.cache_hit,
+        prompt=policy.content_of(asked),
+        output=None if facts.text is None else policy.content_of(facts.text),
+        context=context,
+    )
+    return _worded(stage, prompt, facts.message, facts.text, policy) if policy.content else stage
 
 
 def _rested(context: ContextAssembly | None, prompt: str, last: Ids | None, run: Run) -> ContextAssembly | None:

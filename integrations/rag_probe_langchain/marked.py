@@ -86,8 +86,8 @@ def _kept(run: Run, before: Mapping[str, Ids], after: Sequence[Found]) -> Ids | 
 
 def reranked(run: Run, ids: Ids) -> Rerank:
     """The passages in their new order, with the latest scores; of one that stands there twice, none is known."""
-    run.request.documents.rescored.clear()
-    known = run.request.documents.scores
+    run.request.documents.scores.rescored.clear()
+    known = run.request.documents.scores.latest
     places = Counter(ids)
     scores = tuple([known.get(name) if places[name] == 1 else None for name in ids])
     return Rerank(step=run.name, ids=ids, scores=scores if any(score is not None for score in scores) else ())

@@ -100,6 +100,14 @@ class Watch(Protocol):
 class Request:
     """State shared by all runs of one question; from its first end event on, read and written under `lock` only.
 
+    It is made when the question starts, `now`, in nanoseconds since the epoch:
+
+    - `context`: the ambient one at the root's start, with the caller's span and baggage.
+    - `thread`: the conversation, which may show after the start only.
+    - `asked`: the question's text.
+    - `meter`: None where nobody listens to metrics.
+    - `peers`: the other instrumentations that hear the same runs.
+
     Defaults stand on the class, as a run's do.
     """
 
@@ -141,14 +149,6 @@ class Request:
         meter: Meter | None = None,
         peers: Peers | None = None,
     ) -> None:
-        """Of a question that starts `now`, in nanoseconds since the epoch.
-
-        - `context`: the ambient one at the root's start, with the caller's span and baggage.
-        - `thread`: the conversation, which may show after the start only.
-        - `asked`: the question's text.
-        - `meter`: None where nobody listens to metrics.
-        - `peers`: the other instrumentations that hear the same runs.
-        """
         self.options = options
         self.writer = writer
         self.context = context
@@ -163,7 +163,7 @@ class Request:
         self.meter = meter
         self.peers = peers
         self.lock = RLock()  # re-entrant: a collected generator may end its run in the midst of ours
-        self.documents = Documents(self.options.policy)
+        self.documents = Documents(options.policy)
         self.runs: dict[int, Run] = {}
         """Those that are open."""
         self.pending: list[Run | StageSpan] = []

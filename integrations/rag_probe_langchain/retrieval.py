@@ -74,7 +74,7 @@ def returned(run: Run, passages: Sequence[object], ended: int) -> Made:
 
 
 def _came_back(run: Run, passages: Sequence[object], ids: Ids, scores: Sequence[float | None]) -> None:
-    rescored = run.request.documents.rescored
+    rescored = run.request.documents.scores.rescored
     if rescored:
         rescored.difference_update(ids)
     found(run.parent, run.request, Inner(passages, ids, scores, run.started))
@@ -121,7 +121,7 @@ def _ranked(run: Run, chunks: Chunks, seen: dict[str, set[float | None]], ended:
 def _scores_seen(run: Run) -> dict[str, set[float | None]]:
     """Every score that a candidate has had, from the searches inside and from what came after them."""
     seen: dict[str, set[float | None]] = {}
-    latest = run.request.documents.scores
+    latest = run.request.documents.scores.latest
     for inner in run.candidates or ():
         for name, score in zip(inner.ids, inner.scores or (None,) * len(inner.ids), strict=True):
             seen.setdefault(name, {latest.get(name)}).add(score)

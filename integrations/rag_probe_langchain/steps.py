@@ -70,7 +70,7 @@ def _thinned(run: Run, outputs: object, ended: int) -> bool:
         return False
     documents = run.request.documents
     source, kept = documents.seen(run.inputs), documents.known(passages)
-    if not kept or documents.rescored or not is_thinned(source, kept):
+    if not kept or documents.scores.rescored or not is_thinned(source, kept):
         return False
     documents.remember(passages, kept)
     if kept == source:
@@ -148,7 +148,7 @@ def _filtering(step: str, kept: Ids, dropped: Ids, cap: int) -> dict[str, Value]
 
 def _rescored(run: Run, ids: Ids, ended: int) -> None:
     """Other scores in the same order are a reranking too."""
-    rescored = run.request.documents.rescored
+    rescored = run.request.documents.scores.rescored
     if rescored and not rescored.isdisjoint(ids):
         rescored.clear()
         add_stage(run, encode_rerank(reranked(run, ids), run.request.options.policy.max_items), ended)

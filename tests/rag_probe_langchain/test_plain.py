@@ -39,8 +39,9 @@ def passages(rows):
 
 
 def state(documents):
-    held = {"_alive", "_lists"}
-    return {name: getattr(documents, name) for name in Documents.__slots__ if name not in held}
+    held, scores = {"_alive", "_lists", "scores"}, documents.scores
+    said = {name: getattr(documents, name) for name in Documents.__slots__ if name not in held}
+    return said | {name: getattr(scores, name) for name in scores.__slots__}
 
 
 @given(usual | unusual, policies)

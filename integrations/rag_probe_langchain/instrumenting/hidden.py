@@ -94,14 +94,14 @@ def _compressed(call: _Given, result: object) -> None:
     passages, request = sequence(result), call.run.request
     if passages is None or call.source is None or not call.source.ids:
         return
-    run, source, scores = call.run, call.source.ids, dict(request.documents.scores)
+    run, source, scores = call.run, call.source.ids, dict(request.documents.scores.latest)
     keys = request.options.policy.score_keys
     chunks = with_parents(request.documents.add(passages), passages, [call.source], keys).chunks
     after = origins(chunks)
     if after in (run.results or ()):  # what ran inside this very step did it, or it did nothing
         return
     told = {name: score for name, score in zip(after, chunks.scores, strict=False) if score is not None}
-    request.documents.scores.update(told)
+    request.documents.scores.latest.update(told)
     if set(after) <= set(source):
         rescored = any(scores.get(name) != score for name, score in told.items())
         reranked, left_out = verdict(source, after, rescored=rescored, ranks=True)

@@ -55,7 +55,7 @@ def _checked(evidence: Evidence, before: Ids, after: Ids) -> None:
 def _changed(evidence: Evidence, node: str, before: Ids, ids: Ids) -> None:
     for change in changes({"": before}, {"": ids}, ()):
         if change.moved:
-            scores = evidence.request.documents.scores
+            scores = evidence.request.documents.scores.latest
             evidence.reranked = tuple([Ranked(name, rank, scores.get(name)) for rank, name in enumerate(ids, 1)])
         if change.dropped:
             evidence.kept = change.after
