@@ -11,8 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from opentelemetry.context import Context
+from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, SynchronousMultiSpanProcessor, Tracer
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcessor
+from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import (
     NonRecordingSpan,
     Span,
@@ -38,8 +40,14 @@ _DEAF: Final = (SpanProcessor, BatchSpanProcessor, SimpleSpanProcessor)
 _STARTS: Final = ("on_start", "_on_ending")
 
 
-class EndedSpan(NonRecordingSpan):
-    """A span whose end is known; what is said of it until `end` is written with it."""
+class EndedSpan(ReadableSpan, NonRecordingSpan):
+    """A span whose end is known; what is said of it until `end` is written with it.
+
+    It can be read meanwhile, as samplers of apps do with the parent of what they are asked about.
+    """
+
+    _end_time = None
+    _events = _links = ()
 
     def __init__(
         self,
@@ -51,16 +59,29 @@ class EndedSpan(NonRecordingSpan):
         attributes: dict[str, Value],
         started: int,
     ) -> None:
-        self._context = context  # all that the class above would do
-        self.maker = maker
-        self.name = name
-        self.context = context
-        self.parent = parent
-        self.kind = kind
-        self.attributes = attributes
-        self.started = started
-        self.status = _UNSET
+        self._maker = maker  # what the classes above would do, but for what is the tracer's
+        self._name = name
+        self._context: SpanContext = context
+        self._parent = parent
+        self._kind = kind
+        self._attributes: dict[str, AnyValue] = attributes  # pyright: ignore[reportAttributeAccessIssue] - of values
+        self._start_time = started
+        self._status = _UNSET
         self._over = False
+
+    @property
+    def resource(self) -> Resource:
+        """The tracer's."""
+        return self._maker.tracer.resource
+
+    @property
+    def instrumentation_scope(self) -> InstrumentationScope | None:
+        """The tracer's."""
+        return self._maker.scope
+
+    def get_span_context(self) -> SpanContext:
+        """Never None."""
+        return self._context
 
     def is_recording(self) -> bool:
         """A sampler has let it pass, and it has not ended."""
@@ -70,8 +91,8 @@ class EndedSpan(NonRecordingSpan):
         """As the SDK does it: what is said anew is said last, and nothing after the end."""
         if self._over:
             return
-        self.attributes.pop(key, None)
-        self.attributes[key] = value  # pyright: ignore[reportArgumentType] - what is no value is cleaned at the end
+        self._attributes.pop(key, None)
+        self._attributes[key] = value  # what is no value is cleaned at the end
 
     def set_attributes(self, attributes: Mapping[str, AnyValue]) -> None:
         """The same for several."""
@@ -80,13 +101,30 @@ class EndedSpan(NonRecordingSpan):
 
     def set_status(self, status: Status | StatusCode, description: str | None = None) -> None:
         """Once."""
-        self.status = status if isinstance(status, Status) else Status(status, description)
+        self._status = status if isinstance(status, Status) else Status(status, description)
 
     def end(self, end_time: int | None = None) -> None:
-        """Hand it to the span processors, once."""
-        if not self._over:
-            self._over = True
-            self.maker.hand_over(self, end_time)
+        """Hand it to the span processors, once; raises what one of them does."""
+        if self._over:
+            return
+        self._over = True
+        maker, tracer = self._maker, self._maker.tracer
+        whole = ReadableSpan(
+            self._name,
+            self._context,
+            self._parent,
+            tracer.resource,
+            kept(self._attributes, maker.limit),
+            (),
+            (),
+            self._kind,
+            tracer.instrumentation_info,
+            self._status,
+            self._start_time,
+            end_time,
+            maker.scope,
+        )
+        maker.processors.on_end(whole)
 
 
 class EndedSpans:
@@ -94,16 +132,16 @@ class EndedSpans:
 
     def __init__(self, tracer: Tracer, processors: SynchronousMultiSpanProcessor) -> None:
         """`processors`: those of `tracer`."""
-        self._tracer = tracer
-        self._processors = processors
+        self.tracer = tracer
+        self.processors = processors
         self._looked_at: object = None
         """The tuple of processors that was looked at last: another one, whenever one is added."""
         self._deaf = False
         self._is_enabled: Callable[[], bool] = getattr(tracer, "_is_enabled", lambda: True)
-        self._scope = getattr(tracer, "_instrumentation_scope", None)
+        self.scope: InstrumentationScope | None = getattr(tracer, "_instrumentation_scope", None)
         limits = getattr(tracer, "_span_limits", None)
         self._most = _most(limits)
-        self._limit: int | None = getattr(limits, "max_span_attributes", None)
+        self.limit: int | None = getattr(limits, "max_span_attributes", None)
 
     def start(
         self, name: str, context: Context, kind: SpanKind, attributes: Attributes, started: int
@@ -111,7 +149,7 @@ class EndedSpans:
         """What `Tracer.start_span` would give; None where somebody wants to hear of the start."""
         if len(attributes) > self._most or not (self._hears_no_start() and self._is_enabled()):
             return None
-        tracer, ids = self._tracer, self._tracer.id_generator
+        tracer, ids = self.tracer, self.tracer.id_generator
         parent = get_current_span(context).get_span_context()
         if parent.is_valid:
             trace_id = parent.trace_id
@@ -127,28 +165,8 @@ class EndedSpans:
             return NonRecordingSpan(made)
         return EndedSpan(self, name, made, parent, kind, {**(sampled.attributes or {})}, started)  # pyright: ignore[reportUnknownMemberType, reportArgumentType] - the sampler's, or ours
 
-    def hand_over(self, span: EndedSpan, ended: int | None) -> None:
-        """Raises what a processor does."""
-        tracer = self._tracer
-        whole = ReadableSpan(
-            span.name,
-            span.context,
-            span.parent,
-            tracer.resource,
-            kept(span.attributes, self._limit),
-            (),
-            (),
-            span.kind,
-            tracer.instrumentation_info,
-            span.status,
-            span.started,
-            ended,
-            self._scope,
-        )
-        self._processors.on_end(whole)
-
     def _hears_no_start(self) -> bool:
-        processors: Sequence[SpanProcessor] | None = getattr(self._processors, "_span_processors", None)
+        processors: Sequence[SpanProcessor] | None = getattr(self.processors, "_span_processors", None)
         if processors is not self._looked_at:
             fixed = isinstance(processors, tuple)  # what changes in place cannot be looked at once
             self._deaf = fixed and all(map(_is_deaf, processors or ()))

@@ -40,6 +40,7 @@ from opentelemetry.trace import (
     StatusCode,
     TraceFlags,
     Tracer,
+    get_current_span,
     set_span_in_context,
 )
 from opentelemetry.trace.span import TraceState
@@ -236,6 +237,51 @@ def test_processors_that_change_in_place_are_not_relied_on():
     assert start(ended) is None
     processors.append(Hearing())
     assert start(ended) is None
+
+
+class ReadingParents(Sampler):
+    """An app's, which decides by what stands in the parent, as the SDK's own spans let it."""
+
+    def should_sample(self, parent_context, trace_id, name, kind=None, attributes=None, links=None):
+        above = get_current_span(parent_context)
+        said = {"above": isinstance(above, ReadableSpan)}
+        if isinstance(above, ReadableSpan):
+            assert above.resource
+            assert above.instrumentation_scope
+            said |= {
+                "name": above.name,
+                "kind": above.kind.name,
+                "told": str(dict(above.attributes or {})),
+                "started": above.start_time or 0,
+                "rest": str((above.end_time, above.parent, above.events, above.links, above.status.status_code)),
+            }
+        return SamplingResult(Decision.RECORD_AND_SAMPLE, said)
+
+    def get_description(self):
+        return "reading parents"
+
+
+def parent_and_child(*, whole: bool) -> list[object]:
+    tracer, exporter = tracer_of(ReadingParents(), SpanLimits(), random=True)
+    ended = ended_spans_of(tracer)
+    assert ended is not None
+
+    def begun(name: str, context: Context):
+        said = {"said": ("a",)}
+        if not whole:
+            return tracer.start_span(name, context, SpanKind.CLIENT, said, (), 5)
+        span = ended.start(name, context, SpanKind.CLIENT, said, 5)
+        assert span is not None
+        return span
+
+    parent = begun("parent", Context())
+    begun("child", set_span_in_context(parent, Context())).end(7)
+    parent.end(8)
+    return [seen(span) for span in exporter.get_finished_spans()]
+
+
+def test_a_sampler_reads_their_parents_as_it_reads_those_of_the_sdk():
+    assert parent_and_child(whole=True) == parent_and_child(whole=False)
 
 
 class Hearing(SpanProcessor):
