@@ -1,4 +1,4 @@
-"""What tools found in a turn that goes on: a graph hands its messages on, and the passages in them are known again."""
+"""What a question had found when it paused: the state that it goes on with holds it, in lists or in its messages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final, cast
 from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage, HumanMessage, ToolMessage
 
-from rag_probe_langchain.known import known_to
+from rag_probe_langchain.known import known_to, minimal
 from rag_probe_langchain.reading.document_reprs import documents_in
 from rag_probe_langchain.run import Run
 from rag_probe_langchain.scan import is_document, lists_in, mapping, sequence
@@ -21,18 +21,17 @@ _DEPTH: Final = 2
 
 
 def recall(node: Run) -> None:
-    """The first node of a run that goes on: what its turn's searches gave, the last of them being the last known set.
+    """The first node of a run that goes on: the passages of its state are known, its narrowest lists the last set.
 
-    Called before the node has a set of its own.
+    Without any list, it is what the last of the turn's searches gave. Called before the node has a set of its own.
     """
-    request = node.request
-    if request.documents.any:
+    documents = node.request.documents
+    if documents.any:
         return
-    last = None
-    for passages in _found_in_turn(node.inputs):
-        last = request.documents.add(passages).ids
-    if last is not None:
-        known_to(node.parent, request).last = last
+    searches = [documents.add(passages).ids for passages in _found_in_turn(node.inputs)]
+    lists = [documents.add(found.passages).ids for found in lists_in(node.inputs) if found.passages]
+    if searches or lists:
+        known_to(node.parent, node.request).last = minimal(lists or searches[-1:])
 
 
 def _found_in_turn(state: object) -> list[list[object]]:

@@ -37,6 +37,11 @@ def test_the_last_search_is_the_last_known_set_and_the_others_are_known_too():
     assert recalled(state) == (("b", "c"), {"a", "b", "c"})
 
 
+def test_of_lists_in_the_state_the_narrowest_is_the_last_known_set():
+    found = passages("a", "b", "c")
+    assert recalled({"documents": found, "kept": found[1:]}) == (("b", "c"), {"a", "b", "c"})
+
+
 def test_an_earlier_question_is_none_of_this_turn():
     state = {"messages": [HumanMessage("?"), given_by_tool("a"), AIMessage("!"), HumanMessage("?")]}
     assert recalled(state) == (None, set())

@@ -14,6 +14,7 @@ from langgraph.types import Command, interrupt
 from rag_probe import attributes as a
 from rag_probe_langchain import RagProbeCallbackHandler, pauses
 from rag_probe_langgraph import RagProbeGraphHandler
+from tests.rag_probe_langchain.apps import Scripted
 from tests.scenarios.gist import told
 from tests.scenarios.graphs import ASKED, State, answering, find, line, plain, retrieve
 from tests.scenarios.recording import Recording, paths_of, ticking
@@ -69,6 +70,24 @@ def test_a_question_that_pauses_is_one(kind, mode, snapshot):
     assert (path.answer.outcome, path.partial, path.error, path.warnings) == ("answered", False, None, ())
     assert path.retrieved.ids == path.context.ids
     assert pauses._pauses == {}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("shown", [[], [0], [1], [0, 1]], ids=str)
+def test_what_the_prompt_lost_is_said_as_without_the_pause(kind, shown):
+    """A prompt in which no passage is recognised is not captured, also after a pause: never an empty context."""
+
+    def draft(state):
+        texts = [state["passages"][place].page_content for place in shown] or ["A summary of what was found."]
+        return {"answer": Scripted(answers=["Never [1]."]).invoke("\n\n".join(texts)).text}
+
+    def context(body, *inputs):
+        nodes = (("retrieve", retrieve), ("ask", body), ("draft", draft))
+        recording = run(line(*nodes).compile(checkpointer=InMemorySaver()), *inputs, kind=kind)
+        (path,) = paths_of(recording.spans)
+        return path.retrieved.ids, path.context, "context" in path.not_captured
+
+    assert context(ask, ASKED, Command(resume="yes")) == context(lambda _: {"notes": ["seen"]}, ASKED)
 
 
 def test_a_pause_alone_is_no_error_and_has_no_answer():
