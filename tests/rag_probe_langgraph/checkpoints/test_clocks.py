@@ -72,6 +72,22 @@ def test_who_goes_on_with_a_question_may_have_a_clock_that_is_behind(kind, tmp_p
     assert any("clocks disagree" in warning for warning in path.warnings)
 
 
+def test_the_time_over_a_clock_that_is_behind_is_not_known_where_it_seems_to_be(clock):
+    """It began so long before that the end looks later all the same."""
+
+    def retrieve(state: State) -> State:
+        clock.now += 10 * SECOND
+        return {"documents": passages("sale")}
+
+    app = graph(InMemorySaver(), retrieve, pauses=True)
+    app.invoke({"question": "q"}, CONFIG)
+    clock.behind(5)
+    app.invoke(Command(resume="!"), CONFIG)
+    (path,) = read(Kept(app.checkpointer, None))
+    assert path.latency_ms is None
+    assert any("clocks disagree" in warning for warning in path.warnings)
+
+
 def test_turns_of_processes_whose_clocks_disagree_stay_apart(clock):
     app = graph(InMemorySaver())
     for question in ("one", "two"):
