@@ -23,6 +23,7 @@ from rag_probe.protocols import Selection
 from rag_probe.stages import Chunks
 from rag_probe_collector.cli.main import main
 from rag_probe_collector.sources.joined import JoinedSource
+from rag_probe_collector.sources.traced import TracedPaths
 from rag_probe_langchain import pauses
 from rag_probe_langgraph import RagProbeGraphHandler
 from tests.rag_probe_langchain.recorded import Recorder
@@ -322,3 +323,22 @@ def test_a_pause_that_is_newer_than_what_resumed_it(place):
     untimed = {"latency_ms": None, "stage_latency_ms": ()}
     assert replace(after, **untimed) == replace(before, **untimed)
     assert replace(again, **untimed) == replace(joined, **untimed)
+
+
+def test_parts_that_nothing_links_come_in_the_order_of_their_tasks(place):
+    """Their clocks disagree, and the source may give them in any order."""
+    app = desk(place.saver)
+    place.run(app, ASKED)
+    first = {span.context.trace_id for span in place.recorder.spans}
+    place.run(app, Command(resume=True))
+    for span in place.recorder.spans:
+        span._links = ()
+        if span.context.trace_id not in first:
+            span._start_time -= 3600 * 10**9
+            span._end_time -= 3600 * 10**9
+    (stored,), parts = place.stored(), paths_of(place.recorder.spans)
+    assert len(parts) == 2
+    for given in (parts, parts[::-1]):
+        with closing(TracedPaths(given)) as traced:
+            found = [int(part.trace_id, 16) in first for part in traced.of(stored)]
+        assert found == [True, False]
