@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from langchain_core.runnables import RunnableLambda
 
 from rag_probe import attributes as a
+from rag_probe.policy import CapturePolicy
+from rag_probe.wire.context import put_dropped
 from rag_probe_langchain import shares
 
 from .apps import ANSWER, Scripted, Search, passages
@@ -76,3 +80,27 @@ def test_of_a_call_too_many_nothing_is_said_to_have_fallen(monkeypatch):
     asking(recorder, (0,), (0,))
     assert told_of(recorder) == [(("returns",), ("sale", "gift")), (("returns",), None)]
     assert_well_formed(recorder.spans)
+
+
+def settled(*calls):
+    """What fell, and why, of calls given as (the last known set, what they saw, why the others fell)."""
+    options = SimpleNamespace(policy=CapturePolicy())
+    runs = [SimpleNamespace(final={}, request=SimpleNamespace(options=options)) for _ in calls]
+    request = SimpleNamespace(shares=[], pending=[])
+    for run, (last, own, reasons) in zip(runs, calls, strict=True):
+        dropped = tuple(name for name in last if name not in own)
+        put_dropped(run.final, dropped, reasons, None)
+        request.shares.append(shares.Share(run, tuple(last), frozenset(own), dropped, reasons))
+    shares.settle(request, failed=False)
+    assert request.pending == runs
+    return [(run.final.get(a.CONTEXT_DROPPED), run.final.get(a.CONTEXT_DROPPED_REASONS)) for run in runs]
+
+
+def test_why_is_said_of_those_that_fell_alone():
+    told, silent = settled(("abc", "a", ("budget", "stale")), ("abc", "b", ()))
+    assert told == settled(("ac", "a", ("stale",)))[0]
+    assert silent == (("c",), None)
+
+
+def test_what_a_call_of_another_set_was_given_may_have_fallen_here():
+    assert settled(("ab", "a", ()), ("bc", "b", ())) == [(("b",), None), (("c",), None)]
