@@ -80,9 +80,10 @@ def find(thread: str | None, task: str | None) -> Pause | None:
     if not _pauses or thread is None or task is None:
         return None
     pause = _pauses.get((thread, task))
-    if pause is not None and time.monotonic() - pause.at > _KEPT:
-        return _pauses.pop((thread, task), None) and None
-    return pause
+    if pause is None or time.monotonic() - pause.at <= _KEPT:
+        return pause
+    forget(thread, task)
+    return None
 
 
 def stopped(thread: str, graph: str, step: int | None, root: SpanContext | None, *, paused: bool) -> None:
