@@ -342,3 +342,13 @@ def test_parts_that_nothing_links_come_in_the_order_of_their_tasks(place):
         with closing(TracedPaths(given)) as traced:
             found = [int(part.trace_id, 16) in first for part in traced.of(stored)]
         assert found == [True, False]
+
+
+def test_what_is_joined_is_selected_by_what_either_of_the_two_says(place):
+    place.run(desk(place.saver), ASKED)
+    (stored,), parts = place.stored(), paths_of(place.recorder.spans)
+    thread, joined = stored.thread_id, JoinedSource(Here([stored]), Here([replace(parts[0], service="desk")]))
+    for selection, count in [({"service": "desk"}, 1), ({"service": "other"}, 0), ({}, 1)]:
+        for name, more in [(thread, count), ("another", 0)]:
+            chosen = Selection(attributes={"gen_ai.conversation.id": name}, **selection)
+            assert len(list(joined.paths(chosen))) == more
