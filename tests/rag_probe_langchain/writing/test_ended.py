@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
+from uuid import uuid4
 
 import pytest
 from hypothesis import example, given
@@ -46,7 +47,7 @@ from opentelemetry.trace import (
 from opentelemetry.trace.span import TraceState
 
 from rag_probe.delivery import Delivery, Outlet
-from rag_probe_langchain import RagProbeCallbackHandler, begin, finish
+from rag_probe_langchain import RagProbeCallbackHandler, begin, finish, runs
 from rag_probe_langchain.writing.ended import EndedSpan, EndedSpans, ended_spans_of
 from rag_probe_langchain.writing.writer import Writer
 from tests.rag_probe_langchain.apps import rag
@@ -384,3 +385,14 @@ def test_the_writer_asks_no_sdk_where_there_is_none():
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(sys.modules, "rag_probe_langchain.writing.ended", None)
         assert Writer(NoOpTracer()).limit is None
+
+
+def test_a_span_that_is_written_before_its_end_is_the_sdks_own():
+    """The app may add to it meanwhile, as to any that is the current one."""
+    recorder, key = Recorder(), uuid4()
+    recorder.handler.on_chain_start({}, "?", run_id=key, name="desk")
+    run = runs.OPEN[key.int]
+    run.request.writer.span_of(run).add_event("seen")
+    recorder.handler.on_chain_end("a", run_id=key)
+    (root,) = recorder.spans
+    assert [event.name for event in root.events] == ["seen"]
