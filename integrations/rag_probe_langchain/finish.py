@@ -86,7 +86,7 @@ def give_up(run: Run, error: BaseException | None = None, since: int = 0) -> Non
     `since`: when it was left, where that is known; nanoseconds since the epoch.
     """
     with run.request.lock:
-        if runs.take(run.key) is not None:
+        if runs.OPEN.get(run.key) is run and runs.take(run.key) is not None:  # a later question may have the same id
             run.partial = True
             _end(run, run.key, incomplete, None, error, since)
 

@@ -19,6 +19,7 @@ from opentelemetry.trace import StatusCode
 from rag_probe import attributes as a
 from rag_probe.policy import CapturePolicy
 from rag_probe_langchain import runs, watching
+from rag_probe_langchain.finish import give_up
 
 from .apps import ANSWER, Scripted, Search, allowed, as_text, passages, rag
 from .recorded import Recorder, assert_nothing_open, assert_well_formed
@@ -596,3 +597,15 @@ def test_parallel_branches_have_their_own_stages():
     (only,) = recorder.named("rag.filter")
     assert only.attributes[a.FILTER_DROPPED] == ("staff",)
     assert_well_formed(recorder.spans)
+
+
+def test_giving_up_what_has_ended_leaves_a_later_question_of_that_id_alone():
+    """An app may name its runs itself, and try again under the same name."""
+    recorder, key = Recorder(), uuid4()
+    recorder.handler.on_chain_start({}, "?", run_id=key, name="desk")
+    first = runs.OPEN[key.int]
+    recorder.handler.on_chain_end("a", run_id=key)
+    recorder.handler.on_chain_start({}, "?", run_id=key, name="desk")
+    give_up(first)
+    recorder.handler.on_chain_end("a", run_id=key)
+    assert [span.attributes.get(a.PARTIAL) for span in recorder.spans] == [None, None]
