@@ -171,13 +171,13 @@ class Documents:
         alive = {id(document): document for document in chain.from_iterable(self._alive)}
         again = [key for key in alive if self._by_object.get(key) in wanted]
         texts = rows_of([alive[key] for key in again]).texts
-        changed = {
-            self._by_object[key]: text for key, text in zip(again, texts, strict=True) if text not in self.owners
-        }
-        if not any(changed.values()):
-            return False
-        self._note(tuple(changed), tuple(changed.values()))
-        return True
+        changed = [
+            (self._by_object[key], text)
+            for key, text in zip(again, texts, strict=True)
+            if text and text not in self.owners
+        ]
+        self._note([name for name, _ in changed], [text for _, text in changed])
+        return bool(changed)
 
     def alone(self, ids: Ids) -> list[str] | None:
         """The texts of these passages; None unless each is the only text of its passage, and of that one only."""
@@ -257,7 +257,7 @@ class Documents:
         self.scores.note(ids, scores)
         self.remember(passages, ids)
 
-    def _note(self, ids: Ids, texts: Sequence[str]) -> None:
+    def _note(self, ids: Sequence[str], texts: Sequence[str]) -> None:
         are_apart = len(set(ids)) == len(set(texts)) == len(ids)
         if are_apart and self.whole.keys().isdisjoint(ids) and self.owners.keys().isdisjoint(texts):
             self.owners.update(zip(texts, ids, strict=True))

@@ -25,7 +25,7 @@ from rag_probe_langchain.question import question_in
 from rag_probe_langchain.resuming import fail_graph, fail_node, pause_node, stop_graph
 from rag_probe_langchain.retrieval import retrieval_ended
 from rag_probe_langchain.run import Run
-from rag_probe_langchain.shares import settle
+from rag_probe_langchain.shares import settle_shares
 from rag_probe_langchain.spans import end_span
 from rag_probe_langchain.steering import handed_up, is_control_flow, is_interrupt, written
 from rag_probe_langchain.steps import is_plumbing, step_ended
@@ -121,7 +121,7 @@ def _end(
     with request.lock:
         if run.parent is None:
             _end_inside(run, now)
-            settle(request, failed=error is not None)
+            settle_shares(request, failed=error is not None)
         _end_one(run, now, ending, outputs, error)
 
 

@@ -35,7 +35,7 @@ def share(run: Run, last: Ids | None, own: Ids, lost: ContextAssembly, said: dic
     request.shares.append(Share(run, last, frozenset(own), lost.dropped, lost.dropped_reasons))
 
 
-def settle(request: Request, *, failed: bool) -> None:
+def settle_shares(request: Request, *, failed: bool) -> None:
     """The question is over: what another call was given did not fall, nor what one that `failed` never came to."""
     shares, request.shares = request.shares, []
     by_last: dict[Ids, list[Share]] = {}

@@ -106,6 +106,18 @@ def test_objects_and_lists_are_known_again_and_copies_too():
     assert documents.news([found[0], found[1].model_copy(), new]) == [new]
 
 
+def test_texts_changed_in_place_are_read_again_at_one_look_also_where_they_share_an_id():
+    """Each look would be one more search of the prompt."""
+    documents = Documents(PLAIN)
+    pieces = [Document(page_content=f"piece {number}", id="a") for number in range(5)]
+    ids = documents.add(pieces).ids
+    for piece in pieces:
+        piece.page_content += ", revised"
+    assert documents.reread(ids)
+    assert not documents.reread(ids)
+    assert {f"piece {number}, revised" for number in range(5)} <= set(documents.texts_of(ids))
+
+
 def test_a_list_changed_in_place_was_what_it_was():
     documents = Documents(PLAIN)
     found = [Document(id=name, page_content=LONG + name) for name in "abc"]

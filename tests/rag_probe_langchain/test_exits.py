@@ -158,12 +158,18 @@ async def ended():
                 await asyncio.sleep(0)
 
 
+async def begun(waiting, kind, recorder):
+    """A call that waits in its model, search or tool."""
+    task = asyncio.create_task(waiting.made(kind).ainvoke(asked_of(kind), recorder.config))
+    await asyncio.wait_for(waiting.reached.wait(), 100)
+    return task
+
+
 @pytest.mark.parametrize("kind", ["chain", "model", "retriever", "tool"])
 async def test_what_is_cancelled_ends_with_its_task_whatever_it_is(kind):
     """Alone, searches, models and tools tell no end when they are cancelled: nobody may wait for it for an hour."""
-    recorder, waiting = Recorder(), Waiting()
-    task = asyncio.create_task(waiting.made(kind).ainvoke(asked_of(kind), recorder.config))
-    await asyncio.wait_for(waiting.reached.wait(), 100)
+    recorder = Recorder()
+    task = await begun(Waiting(), kind, recorder)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -223,14 +229,8 @@ def test_a_loop_that_was_closed_meanwhile_leaves_its_questions_to_the_next_one(k
     """LangChain's own frames cannot even raise then, as Python says of each of them."""
     recorder = Recorder()
 
-    async def ask():
-        waiting = Waiting()
-        task = asyncio.create_task(waiting.made(kind).ainvoke(asked_of(kind), recorder.config))
-        await asyncio.wait_for(waiting.reached.wait(), 100)
-        return task
-
     loop = asyncio.new_event_loop()
-    task = loop.run_until_complete(ask())
+    task = loop.run_until_complete(begun(Waiting(), kind, recorder))
     loop.close()
     del task
     gc.collect()
@@ -245,10 +245,7 @@ def test_what_a_loop_cancels_when_it_ends_does_not_stay_open(kind):
     recorder = Recorder()
 
     async def ask():
-        waiting = Waiting()
-        asked = asyncio.create_task(waiting.made(kind).ainvoke(asked_of(kind), recorder.config))
-        await asyncio.wait_for(waiting.reached.wait(), 100)
-        return not asked.done()
+        return not (await begun(Waiting(), kind, recorder)).done()
 
     assert asyncio.run(ask())
     left = time.time_ns()
@@ -409,9 +406,8 @@ async def test_a_search_that_another_task_ends_goes_on_until_then():
 async def test_cancelled_questions_that_nobody_records_are_forgotten():
     """Neither of those that ended is anything kept, when the next one begins."""
     for _ in range(3):
-        recorder, waiting = Recorder(sampler=ALWAYS_OFF), Waiting()
-        task = asyncio.create_task(waiting.made("model").ainvoke(QUESTION, recorder.config))
-        await asyncio.wait_for(waiting.reached.wait(), 100)
+        recorder = Recorder(sampler=ALWAYS_OFF)
+        task = await begun(Waiting(), "model", recorder)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task

@@ -91,7 +91,7 @@ def settled(*calls):
         dropped = tuple(name for name in last if name not in own)
         put_dropped(run.final, dropped, reasons, None)
         request.shares.append(shares.Share(run, tuple(last), frozenset(own), dropped, reasons))
-    shares.settle(request, failed=False)
+    shares.settle_shares(request, failed=False)
     assert request.pending == runs
     return [(run.final.get(a.CONTEXT_DROPPED), run.final.get(a.CONTEXT_DROPPED_REASONS)) for run in runs]
 

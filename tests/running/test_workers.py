@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import sys
@@ -15,6 +14,8 @@ from pathlib import Path
 
 import pytest
 from celery import Celery
+
+from tests.processes import is_running
 
 from .arrived import Arrived
 from .programs import PATIENCE, Program, started, until
@@ -59,14 +60,6 @@ def celery(environ: dict[str, str], *arguments: str) -> Iterator[Program]:
     with started([*command, *quiet, *arguments], environ) as program:
         program.said("ready.")
         yield program
-
-
-def is_running(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 def test_children_of_celery_send_what_they_answered(arrived: Arrived, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ class Claim:
     claim: str
     question_id: str | None = None
     supplied_context_ids: tuple[RecordedId, ...] = ()
-    cited_span_id: str | None = None
+    cited_span_id: RecordedId | None = None
     correct_against_current_rules: bool | None = None
     supported_by_supplied_context: bool | None = None
     supported_by_attached_citation: bool | None = None

@@ -1,4 +1,4 @@
-"""The only user of the tracing API: from what is known of a run, or of a stage, to its span."""
+"""From what is known of a run, or of a stage, to its span; spans are started nowhere else but in ended.py."""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -12,24 +11,17 @@ from pathlib import Path
 import pytest
 
 from rag_probe_collector.cli.children import Child, child, ending_cleanly
+from tests.processes import is_running
 
 FOREVER = ["-c", "import time; print('up', flush=True); time.sleep(600)"]
-
-
-def _alive(process_id: int) -> bool:
-    try:
-        os.kill(process_id, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 def test_it_is_stopped_when_the_block_fails(tmp_path: Path) -> None:
     block = child(FOREVER, tmp_path / "log")
     started = block.__enter__()
-    assert _alive(started.pid)
+    assert is_running(started.pid)
     assert not block.__exit__(KeyError, KeyError(), None)
-    assert not _alive(started.pid)
+    assert not is_running(started.pid)
 
 
 def test_its_last_line_tells_why_it_ended(tmp_path: Path) -> None:
@@ -93,7 +85,7 @@ with ending_cleanly(), child({FOREVER!r}, pathlib.Path({str(tmp_path / "log")!r}
         _await(told)
         process.send_signal(number)
         assert process.wait(100) in (128 + number, -number, 1)
-    assert not _alive(int(told.read_text()))
+    assert not is_running(int(told.read_text()))
 
 
 def test_a_signal_in_the_midst_of_starting_waits_until_the_child_can_be_stopped(
@@ -111,7 +103,7 @@ def test_a_signal_in_the_midst_of_starting_waits_until_the_child_can_be_stopped(
     monkeypatch.setattr(subprocess, "Popen", disturbed)
     with pytest.raises(KeyboardInterrupt):
         child(FOREVER, tmp_path / "log").__enter__()
-    assert not _alive(started[0])
+    assert not is_running(started[0])
 
 
 def test_signal_handlers_are_put_back() -> None:
