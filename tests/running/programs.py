@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from textwrap import dedent
 from time import monotonic, sleep
-from typing import Protocol
+from typing import IO, Protocol
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 300.0
@@ -38,18 +38,24 @@ class Program:
         self.process = process
         self.pid = process.pid
         self.lines: list[str] = []
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
+        streams = (process.stdout, process.stderr)  # of one pipe, a log's line may stand in the midst of a printed one
+        self._readers = [threading.Thread(target=self._read, args=[stream], daemon=True) for stream in streams]
+        for reader in self._readers:
+            reader.start()
 
-    def _read(self) -> None:
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
+    def _read(self, stream: IO[str]) -> None:
+        for line in stream:
             self.lines.append(line.rstrip("\n"))
 
+    def _read_out(self) -> None:
+        for reader in self._readers:
+            reader.join(PATIENCE)
+
     def said(self, text: str) -> str:
-        """The first line that holds `text`, awaited; stdout and stderr are one."""
+        """The first line that holds `text`, awaited; of stdout or stderr."""
         until(lambda: self._line(text) is not None or self.process.poll() is not None)
-        self._reader.join(0 if self.process.poll() is None else PATIENCE)
+        if self.process.poll() is not None:
+            self._read_out()
         line = self._line(text)
         assert line is not None, self.output
         return line
@@ -67,7 +73,7 @@ class Program:
     def wait(self, patience: float = PATIENCE) -> int:
         """Its exit code."""
         code = self.process.wait(patience)
-        self._reader.join(PATIENCE)
+        self._read_out()
         return code
 
 
@@ -81,7 +87,7 @@ def started(command: Sequence[str | Path], environ: Mapping[str, str]) -> Iterat
         env={**clean, "PYTHONUNBUFFERED": "1", **environ},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
     ) as process:
